@@ -15,11 +15,10 @@ from unittest import mock
 import numpy as np
 
 import trueline
-from trueline.adapters.observer import Observer
 from trueline.record.feed import Feed
-from trueline.record.guard import guarded
-from trueline.watch.points_feed import PointsFeed
-from trueline.watch.watcher import WatchFeed
+from trueline.record.observers import EVENTS
+from trueline.watch.points_observer import PointsObserver
+from trueline.watch.watcher import Watcher, _Ahead
 
 POINTS = ["WO", "GE", "WCL:1e9", "TO", "AR:tanh=0.99"]
 
@@ -86,11 +85,10 @@ def mindspore_training() -> list[float]:
 
 
 def parts() -> Iterator[tuple[type, str]]:
-    """Every method of an Observer, and all else that is guarded."""
-    told = {name for name, one in vars(Observer).items() if callable(one) and not name.startswith("_")} - {"turn_off"}
-    for kind in (Feed, PointsFeed, WatchFeed):
-        for name, one in list(vars(kind).items()):
-            if hasattr(one, "__wrapped__") or (kind is Feed and name in told):
+    """Every event that each of the observers hears, and what is guarded besides."""
+    for kind in (Feed, PointsObserver, Watcher, _Ahead):
+        for name in vars(kind):
+            if name in EVENTS or name in ("_hand_again", "_look_last"):
                 yield kind, name
 
 
@@ -98,7 +96,6 @@ def result_of(train: Callable[[], list[float]], kind: type, name: str, plain: li
     """With one part broken: how it is said to have ended."""
     reached = []
 
-    @guarded
     def fail(_self: Any, *_args: Any, **_kwargs: Any) -> None:
         reached.append(name)
         raise RuntimeError("broken")

@@ -16,7 +16,7 @@ from trueline.model.message import Message, message
 from trueline.model.noise import Noise
 from trueline.model.trouble import Trouble
 from trueline.record.again import Command
-from trueline.record.perturb import read_told
+from trueline.record.perturb import read_moved
 from trueline.record.run_mode import Perturbation, RunMode
 from trueline.record.wanted import Wanted
 
@@ -117,7 +117,7 @@ def _try(
         why = why_not_repeated(first, rank, tried, plan.length)
         if why is not None:
             raise _NotMeasured(why.id, **why.params)
-    told = read_told(wanted.folder)
+    told = read_moved(wanted.folder)
     shutil.rmtree(wanted.folder)
     return tried, told
 

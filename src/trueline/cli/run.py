@@ -21,14 +21,11 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
-    from trueline.adapters.protocol import Adapter
     from trueline.cli.run_check import RunCheck
     from trueline.record.again import Command
+    from trueline.record.companion import Companion
     from trueline.record.keeping.keep import Keep
     from trueline.record.leaving import Leaving
-    from trueline.record.perturb import PerturbedAdapters
-    from trueline.record.recorder import Recorder
     from trueline.record.recording import Recording
     from trueline.record.run_mode import RunMode
     from trueline.record.wanted import Wanted
@@ -230,9 +227,10 @@ def _run(
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
-    perturbed = _perturbed(RunMode.of_process())
-    feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
-    recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
+    companions = _companions(RunMode.of_process(), wanted.keep, Command(script, args, as_module))
+    for companion in companions:
+        companion.begin()
+    recording = Recording(wanted, say, root=project_root(script, as_module), companions=companions)
     recording.begin(lambda: checked.hear(recording.recorder) if checked is not None else None)
     opened = begin_list(wanted, script, launcher=False)
 
@@ -267,41 +265,27 @@ def _run(
     return ended(code)
 
 
-def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Observer]:
-    """What listens to a framework whose states are kept."""
-    from trueline.record.keeping.command import describe
-
-    described = describe(started)
-
-    def listen(recorder: Recorder, adapter: Adapter) -> Observer:
-        # NumPy comes with it: not before a framework is there.
-        from trueline.record.keeping.feed import KeepingFeed
-        from trueline.record.keeping.states import StateKeeper
-
-        return KeepingFeed(recorder, adapter, StateKeeper(keep, adapter, described))
-
-    return listen
-
-
-def _perturbed(mode: RunMode) -> PerturbedAdapters | None:
-    """What a run that was started by another one does to its frameworks."""
+def _companions(mode: RunMode, keep: Keep, started: Command) -> list[Companion]:
+    """What takes part in the recorded training, as the user or the process that has started this one asks."""
+    companions: list[Companion] = []
     if mode.randomness is not None and mode.perturbation is not None:
-        from trueline.repro.child import RepeatedAdapters
+        from trueline.repro.child import Repeated
 
-        repeated = RepeatedAdapters(mode.randomness, mode.perturbation)
-        repeated.begin()
-        return repeated
-    if mode.perturbation is not None:
-        from trueline.record.perturb import PerturbedAdapters
+        companions.append(Repeated(mode.randomness, mode.perturbation))
+    elif mode.perturbation is not None:
+        from trueline.record.perturb import Perturbed
 
-        return PerturbedAdapters(mode.perturbation)
-    if mode.experiment is not None:
-        from trueline.tune.child.adapters import ExperimentAdapters
+        companions.append(Perturbed(mode.perturbation))
+    elif mode.experiment is not None:
+        from trueline.tune.child.companion import Experimenting
 
-        experiment = ExperimentAdapters(mode.experiment)
-        experiment.begin()
-        return experiment
-    return None
+        companions.append(Experimenting(mode.experiment))
+    if keep:
+        from trueline.record.keeping.command import describe
+        from trueline.record.keeping.keep import StatesKept
+
+        companions.append(StatesKept(keep, describe(started)))
+    return companions
 
 
 def _conclusion(recording: Recording, shown: Path) -> Message:

@@ -13,12 +13,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from trueline.adapters.children import NOTICE as SPAWNED
 from trueline.adapters.identity import ByIdentity, Reference, reference
-from trueline.adapters.observer import Observer
 from trueline.adapters.patching import no_child_has_trained
 from trueline.adapters.protocol import Adapter, Installed
 from trueline.formats.run_folder.writer import RankWriter
@@ -28,6 +28,7 @@ from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message, message
 from trueline.model.process_birth import birth_of
 from trueline.model.run import CallInfo, EventName, RunInfo
+from trueline.record.companion import Companion
 from trueline.record.edges import Edges
 from trueline.record.guard import guarded, turn_off
 from trueline.record.importing import let_importing_know
@@ -37,6 +38,7 @@ from trueline.record.looks.modes import ModeLook
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
 from trueline.record.networks import Networks, Place, Root
+from trueline.record.observers import Observers
 from trueline.record.open_step import Lazy, OpenStep, Spot
 from trueline.record.project import Project
 from trueline.record.ranks import leads_its_machine, rank_of
@@ -62,7 +64,14 @@ def _now() -> str:
 class Recorder:
     """One recording in one process. After any trouble it is off, has warned once, and training goes on."""
 
-    def __init__(self, wanted: Wanted, info: RunInfo, project: Project, warn: Callable[[Message], None]) -> None:
+    def __init__(
+        self,
+        wanted: Wanted,
+        info: RunInfo,
+        project: Project,
+        warn: Callable[[Message], None],
+        companions: Sequence[Companion] = (),
+    ) -> None:
         self.wanted = wanted
         self.on = True
         self.off: Message | None = None
@@ -102,7 +111,7 @@ class Recorder:
         self._loaders: ByIdentity[int] = ByIdentity()
         self.notices: list[Message] = []
         self._subscribers: list[Subscriber] = []
-        self.feed: Callable[[Recorder, Adapter], Observer] | None = None
+        self.companions = companions
         self._tables_due = True
         self._around: dict[str, Any] = {}
         self._looked_in_training = False
@@ -120,7 +129,16 @@ class Recorder:
         if adapter not in self._adapters:
             self._adapters.append(adapter)
             self._iterations.attach(adapter)
-        return adapter.hooks.install((self.feed or Feed)(self, adapter))
+        observers = Observers(self)
+        recorded = Feed(self, adapter, observers)
+        observers.put_last(recorded)
+        for companion in self.companions:
+            companion.observe(observers, recorded)
+        observers.bind()
+        hooks = partial(adapter.hooks.install, observers)
+        for companion in self.companions:
+            hooks = partial(companion.install, adapter, hooks)
+        return hooks()
 
     def attach(self, adapter: Adapter) -> None:
         """Listen to a framework from now on."""

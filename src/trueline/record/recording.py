@@ -30,9 +30,7 @@ from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
-    from trueline.adapters.protocol import Adapter
-    from trueline.record.perturb import PerturbedAdapters
+    from trueline.record.companion import Companion
     from trueline.record.recorder import Recorder
 
 FRAMEWORKS = ("torch", "mindspore")
@@ -53,8 +51,7 @@ class Recording:
         argv: Callable[[], list[str]] = lambda: list(sys.argv),
         root: Path | None = None,
         always_folder: bool = True,
-        perturbed: PerturbedAdapters | None = None,
-        feed: Callable[[Recorder, Adapter], Observer] | None = None,
+        companions: Sequence[Companion] = (),
         exit_code: Callable[[], int | None] = ended_with,
     ) -> None:
         """``exit_code`` is asked where Python ends before ``finish`` was called."""
@@ -64,8 +61,7 @@ class Recording:
         self._argv = argv
         self._root = root
         self._always_folder = always_folder
-        self._perturbed = perturbed
-        self._feed = feed
+        self._companions = companions
         self._exit_code = exit_code
         self._over = False
         self._notices: list[Message] = []
@@ -99,8 +95,8 @@ class Recording:
 
     def _tell(self, said: Message) -> None:
         """Warn; whoever waits for the numbers of a repeated run is told as well."""
-        if self._perturbed is not None:
-            self._perturbed.went_off(said)
+        for companion in self._companions:
+            companion.went_off(said)
         self._warn(said)
 
     def _attach(self, framework: str) -> None:
@@ -120,17 +116,15 @@ class Recording:
                 },
                 flags={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
-            self.recorder = Recorder(self.wanted, info, Project(root), self._tell)
-            self.recorder.feed = self._feed
-            if self._perturbed is not None:
+            self.recorder = Recorder(self.wanted, info, Project(root), self._tell, self._companions)
+            if self._companions:
                 self.recorder.subscribe(self._end_after_last)
         if self.recorder.on:
-            adapter = adapter_of(framework)
-            self.recorder.attach(adapter if self._perturbed is None else self._perturbed.of(adapter))
+            self.recorder.attach(adapter_of(framework))
 
     def _end_after_last(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
         """A repeated run has what it was started for: the rest of the script is not run."""
-        if self._perturbed is not None and phase is Phase.TRAIN and self._perturbed.is_last(step):
+        if phase is Phase.TRAIN and any(companion.is_last(step) for companion in self._companions):
             self.finish(0)
             # Nothing more is to be computed or written, neither by the script's threads nor by what runs at exit.
             leave_at_once(0)
@@ -166,10 +160,10 @@ class Recording:
         if self._always_folder or self.recorder.has_written:
             self.recorder.finish(exit_code)
             self.recorder.leave_word(exit_code)
-            if self._perturbed is not None:
+            for companion in self._companions:
                 for said in self.unseen:
-                    self._perturbed.unseen(said)
-                self._perturbed.write_told(self.wanted.folder)
+                    companion.unseen(said)
+                companion.finish(self.wanted.folder)
 
     @property
     def off(self) -> Message | None:

@@ -18,6 +18,7 @@ from trueline.record.recording import Recording
 from trueline.record.run_mode import RunMode
 from trueline.record.wanted import Wanted
 from trueline.watch.afresh import FROM_THE_START, leave_answer, run_afresh
+from trueline.watch.companion import Watching
 from trueline.watch.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -34,12 +35,15 @@ class Watched:
         self.command = command
         self.code = 1
         self.hit: Hit | None = None
-        self.watch: Watch | None = None
+        self._watching = Watching(self._new_watch)
         self.asked_step = RunMode.of_process().watched
         self.recording: Recording | None = None
         self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
-        self._adapters: list[Any] = []
-        self._feeds: list[Any] = []
+
+    @property
+    def watch(self) -> Watch | None:
+        """What was seen; None where no framework has arrived."""
+        return self._watching.watch
 
     def run(self, conclude: Callable[[], int]) -> None:
         """Run it; what is recorded on the way is thrown away where no folder is wanted.
@@ -48,7 +52,7 @@ class Watched:
         """
         place = Path(tempfile.mkdtemp(prefix="trueline-"))
         wanted = Wanted(self._folder or place / "run", source=self._folder is not None)
-        recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
+        recording = self.recording = Recording(wanted, self._warn, root=self._root, companions=[self._watching])
         recording.begin()
 
         def leave(leaving: Leaving) -> int:
@@ -65,10 +69,7 @@ class Watched:
             self._end(recording, place)
 
     def _end(self, recording: Recording, place: Path) -> None:
-        if self.watch is not None:
-            self.watch.script_over = True
-            for feed in self._feeds:
-                feed.script_ended()
+        self._watching.script_ended()
         recording.finish(self.code)
         shutil.rmtree(place, ignore_errors=True)
         if self.watch is not None:
@@ -97,20 +98,17 @@ class Watched:
         if self.watch is not None and self.watch.doing_again and self.code == 1:
             self.code = 0
 
-    def _feed(self, recorder: Any, adapter: Any) -> Any:
-        """NumPy comes with the feed: it is loaded when a framework is there."""
+    def _new_watch(self) -> Watch:
+        """NumPy comes with it: it is loaded when a framework is there."""
         from trueline.watch.state import Watch
-        from trueline.watch.watcher import WatchFeed
 
-        if self.watch is None:
-            at = self.asked_step.at if self.asked_step is not None else None
-            lost = self.asked_step is not None and self.asked_step.thrown_away
-            self.watch = Watch(
-                at=at, thrown_away_counts=lost, points=points_of(self._asked.pop("on", ())), **self._asked
-            )
-        self._adapters.append(adapter)
-        self._feeds.append(WatchFeed(recorder, adapter, self.watch))
-        return self._feeds[-1]
+        step = self.asked_step
+        return Watch(
+            at=step.at if step is not None else None,
+            thrown_away_counts=step is not None and step.thrown_away,
+            points=points_of(self._asked.pop("on", ())),
+            **self._asked,
+        )
 
     @property
     def coverage(self) -> Coverage:
@@ -122,7 +120,7 @@ class Watched:
         if self._folder is not None and self.watch is not None:
             from trueline.watch.hits_file import write_hits
 
-            write_hits(self._folder, rank_of(self._adapters)[0], self.watch, self.hit)
+            write_hits(self._folder, rank_of(self._watching.adapters)[0], self.watch, self.hit)
 
     @property
     def needs_another_run(self) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueline.model.steps import Steps
+from trueline.record.companion import Companion
+
+if TYPE_CHECKING:
+    from trueline.record.feed import Feed
+    from trueline.record.observers import Observers
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +39,19 @@ class Keep:
     def to_json(self) -> dict[str, Any]:
         """What run.json says of it."""
         return {"ring": self.ring, "steps": [list(part) for part in self.steps.parts]}
+
+
+class StatesKept(Companion):
+    """A recording whose states are kept, to be replayed."""
+
+    def __init__(self, keep: Keep, command: Mapping[str, Any]) -> None:
+        self._keep, self._command = keep, command
+
+    def observe(self, observers: Observers, recorded: Feed) -> None:
+        """Of each framework."""
+        # NumPy comes with it: not before a framework is there.
+        from trueline.record.keeping.observer import StateObserver
+        from trueline.record.keeping.states import StateKeeper
+
+        recorded.adapter.replaying.prepare()
+        observers.put_last(StateObserver(recorded, StateKeeper(self._keep, recorded.adapter, self._command)))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from trueline.adapters.scalers import Beginning, Scaler
 from trueline.adapters.tree import leaves
-from trueline.tune.child.ear import Ear
 from trueline.tune.child.gradients import Halves, Taken, read_array
+from trueline.tune.child.observer import ExperimentObserver
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
     from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
@@ -20,12 +19,12 @@ _HALF = "float16"
 _BRAIN = "bfloat16"
 
 
-class ScaleEar(Ear):
+class ScaleObserver(ExperimentObserver):
     """Settings: ``every`` how many updates gradients are looked at whole; ``scale`` to try, with ``factor`` and
     ``window`` for a scaler that adapts; ``own`` the script's own scale where it is one that nobody tells of."""
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        super().__init__(observer, adapter, experiment, teller)
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
+        super().__init__(adapter, experiment, teller)
         settings = experiment.settings
         self._every = max(int(settings.get("every", 1)), 1)
         self._tried: float | None = settings.get("scale")
@@ -65,7 +64,7 @@ class ScaleEar(Ear):
     @property
     def wants_calls(self) -> bool:
         """What every module returns is of interest, for the gradients that come to it."""
-        return self._whole or bool(self._observer.wants_calls)
+        return self._whole
 
     def _begin_scaler(self, scaler: Scaler) -> Beginning | None:
         line = scaler.line.line_json() if scaler.line is not None else {"file": None, "line": None}
@@ -83,7 +82,6 @@ class ScaleEar(Ear):
     def scale(self, value: Any) -> None:
         """The scale in force for the coming backward pass."""
         self._scale = self.adapter.values.read(value) if not isinstance(value, int | float) else float(value)
-        self._observer.scale(value)
 
     def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """A module is called: the gradients of its parameters are looked at from now on."""
@@ -91,7 +89,6 @@ class ScaleEar(Ear):
             self._known.add(id(module))
             with self._told_trouble():
                 self._meet(module)
-        self._observer.called(module, args, kwargs)
 
     def _meet(self, module: Any) -> None:
         for one in self.adapter.values.tensors(module):
@@ -118,7 +115,6 @@ class ScaleEar(Ear):
         if self._whole and not self._backward:
             with self._told_trouble():
                 self._listen(output)
-        self._observer.returned(module, args, kwargs, output)
 
     def _listen(self, output: Any) -> None:
         values = self.adapter.values
@@ -139,17 +135,14 @@ class ScaleEar(Ear):
         """What is called within it is only computed again."""
         self._backward = True
         self._passes += 1
-        self._observer.backward_began()
 
     def backward_ended(self) -> None:
         """The gradients are there."""
         self._backward = False
-        self._observer.backward_ended()
 
     def clipped(self, kind: str, limit: float, norm: Any) -> None:
         """Gradients are clipped, and their norm is known before that."""
         self._clip = norm
-        self._observer.clipped(kind, limit, norm)
 
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         """The gradients since the last update are this one's; a second optimizer of it finds them noted."""
@@ -157,7 +150,6 @@ class ScaleEar(Ear):
             if self.updates != self._noted:
                 self._noted = self.updates
                 self._note_gradients(optimizer, gradients)
-        self._observer.step_began(optimizer, gradients)
 
     def _note_gradients(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> None:
         fields: dict[str, Any] = {"scale": self._scale * self._factor, "half": self._halves.seen, "brain": self._brain}

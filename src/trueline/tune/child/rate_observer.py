@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from trueline.tune.child.ear import Ear
+from trueline.tune.child.observer import ExperimentObserver
 from trueline.tune.rates import rate_at
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST_WATCHED: Final = 4
 _LARGEST_WATCHED: Final = 1 << 14
 
 
-class RateEar(Ear):
+class RateObserver(ExperimentObserver):
     """Scales every group of every optimizer by one factor, and gives the script's own rates back after the step."""
 
     def __init__(self, *given: Any) -> None:

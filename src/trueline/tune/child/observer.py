@@ -1,4 +1,4 @@
-"""Hears what happens in a training, counts its updates, tells of each, and passes all of it on."""
+"""Counts the updates of a training with an experiment in it, and tells of each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trueline.record.leaving import leave_at_once
+from trueline.record.observers import SilentObserver
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
     from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
 
 
-class Ear:
-    """An observer in front of another one; an experiment is a class of this kind that does something besides.
+class ExperimentObserver(SilentObserver):
+    """Heard before the recording; an experiment is a class of this kind that does something besides.
 
     An update is one step of the optimizer that has stepped most often. Two optimizers that take turns, as those of two
     networks against each other, make one update together; several backward passes before one step are one update.
     An update is told once the next one begins, or at the end, since what belongs to it may come after its step.
     """
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        self._observer = observer
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
         self.adapter = adapter
         self.experiment = experiment
         self.teller = teller
@@ -34,9 +33,6 @@ class Ear:
         self._steps: list[tuple[Any, int]] = []
         self._losses: list[Any] = []
         self._open: dict[str, Any] | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._observer, name)
 
     @property
     def done(self) -> int:
@@ -65,7 +61,6 @@ class Ear:
         """A loss; what a network returns in evaluation is none that is trained on."""
         if source != "output":
             self._losses.append(self.adapter.values.keep(value))
-        self._observer.loss(value, source)
 
     def step_due(self, optimizer: Any) -> None:
         """An optimizer is about to step."""
@@ -75,7 +70,6 @@ class Ear:
             if number > self.updates:
                 self._begin_update(number)
             self.began(optimizer, self.updates - 1)
-        self._observer.step_due(optimizer)
 
     def _begin_update(self, number: int) -> None:
         self.tell_open()
@@ -95,7 +89,6 @@ class Ear:
                 self.note(loss=losses, losses=len(losses))
             if skipped:
                 self.note(skipped=True)
-        self._observer.step_ended(optimizer, skipped)
 
     @contextmanager
     def _told_trouble(self) -> Iterator[None]:

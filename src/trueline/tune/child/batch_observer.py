@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueline.adapters.batchers import Batcher
-from trueline.tune.child.ear import Ear, end_here
 from trueline.tune.child.feeding import Feeding, samples_in
+from trueline.tune.child.observer import ExperimentObserver, end_here
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, HeldRates
     from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 _FACTS = ("kind", "dataset", "batch_size", "sampler", "drop_last", "samples")
 
 
-class BatchEar(Ear):
+class BatchObserver(ExperimentObserver):
     """Settings: ``size`` of the batchers built at ``sites`` (all there, or those whose turn it is), ``rate`` the factor
     on every learning rate, ``samples`` after which the script ends."""
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        super().__init__(observer, adapter, experiment, teller)
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
+        super().__init__(adapter, experiment, teller)
         settings = experiment.settings
         self._size: int | None = settings.get("size")
         self._sites: Mapping[str, Sequence[int] | None] = settings.get("sites", {})
@@ -58,31 +57,26 @@ class BatchEar(Ear):
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         """An iteration over data begins."""
         self._behind[id(loader)] = (self._batching.behind(loader), facts)
-        self._observer.loader_began(loader, facts)
 
     def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
         """A batch is there; whether it is trained on shows later."""
         self._feeding.fetched(loader, batch)
-        self._observer.fetched(loader, batch, indexes)
 
     def loader_ended(self, loader: Any) -> None:
         """There are no more."""
         evaluated = self._feeding.ended(loader)
         if evaluated:
             self.teller.tell("evaluates", samples=evaluated)
-        self._observer.loader_ended(loader)
 
     def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """A network is called: what goes into it is a batch too, where there is no loader."""
         if self._entered is None and self.adapter.values.training(module):
             self._entered = samples_in((args, dict(kwargs)))
-        self._observer.called(module, args, kwargs)
 
     def backward_began(self) -> None:
         """What was fetched, or went in, is trained on."""
         with self._told_trouble():
             self._train()
-        self._observer.backward_began()
 
     def _train(self) -> None:
         sizes = []
