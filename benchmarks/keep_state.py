@@ -17,11 +17,11 @@ from trueline.adapters import adapter_of
 from trueline.adapters.nouns import Thing
 from trueline.adapters.protocol import Adapter
 from trueline.record.companion import Companion
-from trueline.record.feed import Feed
 from trueline.record.keeping.keep import Keep
 from trueline.record.keeping.observer import StateObserver
 from trueline.record.keeping.states import StateKeeper
 from trueline.record.observers import Observers
+from trueline.record.recorded import Recorded
 
 RING = 4
 
@@ -49,7 +49,7 @@ class _SameKeeper(Companion):
         self._states = states
         self._observer: StateObserver | None = None
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         self._observer = self._observer or StateObserver(recorded, self._states)
         observers.put_last(self._observer)
 

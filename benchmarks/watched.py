@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from trueline.record.companion import Companion
-from trueline.record.feed import Feed
 from trueline.record.observers import Observers
+from trueline.record.recorded import Recorded
 from trueline.record.recorder import Recorder
 from trueline.watch.state import Watch
 from trueline.watch.watcher import Watcher
@@ -15,7 +15,7 @@ class _SameWatcher(Companion):
         self._watch = watch
         self._watcher: Watcher | None = None
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         if self._watcher is None:
             self._watcher = Watcher(recorded, observers, self._watch)
         self._watcher.recorded, self._watcher.observers = recorded, observers

@@ -27,7 +27,8 @@ from trueline.model.key import Key
 from trueline.model.run import LOOKS
 from trueline.model.sample import Batch
 from trueline.record.project import Project
-from trueline.record.recorder import Recorder, new_info
+from trueline.record.recorder import Recorder
+from trueline.record.sink import new_info
 from trueline.record.wanted import Wanted
 
 

@@ -176,9 +176,9 @@ def test_what_was_not_watched_is_said_and_the_exit_code_is_not_zero(tmp_path: Pa
 
 
 BROKEN = (
-    "import torch, trueline.record.recorder as r\n"
+    "import torch, trueline.record.kept as kept\n"
     + LOOP.format("pass").replace("if step >= 5", "if step == 9")
-    + "    if step == 3: r.Recorder.event = lambda *_, **__: 1 / 0\n"
+    + "    if step == 3: kept.Kept.event = lambda *_, **__: 1 / 0\n"
 )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trueline.adapters.protocol import Adapter, Installed
     from trueline.model.message import Message
-    from trueline.record.feed import Feed
     from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
 
 
 class Companion:
@@ -19,7 +19,7 @@ class Companion:
     def begin(self) -> None:
         """Before the script runs, and before any framework is there."""
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """A framework has arrived: put observers of its training into the list, around the recording's own."""
 
     def install(self, adapter: Adapter, hooks: Callable[[], Installed]) -> Installed:

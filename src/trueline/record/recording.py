@@ -101,7 +101,8 @@ class Recording:
 
     def _attach(self, framework: str) -> None:
         from trueline.adapters import adapter_of
-        from trueline.record.recorder import Recorder, new_info
+        from trueline.record.recorder import Recorder
+        from trueline.record.sink import new_info
 
         if self.recorder is None:
             root = self._root or Path.cwd()
@@ -176,7 +177,7 @@ class Recording:
     @property
     def unseen(self) -> Sequence[Message]:
         """What is said of training that was not recorded."""
-        noticed = self._notices if self.recorder is None else self.recorder.notices
+        noticed = self._notices if self.recorder is None else self.recorder.kept.notices
         return [said for said in noticed if said.id in UNSEEN_TRAINING]
 
     @property

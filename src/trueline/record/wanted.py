@@ -55,6 +55,10 @@ class Wanted:
         """Whether anything beyond the default is wanted."""
         return self.stats or self.tensors
 
+    def captures(self, step: int) -> bool:
+        """Whether tensors of this step are wanted."""
+        return self.deep and step in self.steps
+
     def module(self, path: str) -> bool:
         """Whether a module's tensors are wanted."""
         return not self.modules or any(fnmatchcase(path, pattern) for pattern in self.modules)

@@ -12,13 +12,13 @@ from trueline.adapters.saving import Unfit, rebuilt
 from trueline.adapters.tree import replaced
 from trueline.formats.run_folder.states import Kept
 from trueline.model.trouble import BadUsage, Trouble
-from trueline.record.feed import Feed
 from trueline.record.keeping.counters import move_enumerations
 from trueline.record.keeping.counters import restore as restore_counters
 from trueline.record.keeping.generators import Generators
 from trueline.record.keeping.loaders import LoaderNumbers
 from trueline.record.launch import ScriptEnded
 from trueline.record.observers import Observers, SilentObserver
+from trueline.record.recorded import Recorded
 from trueline.replay.prompt import stop_soon
 from trueline.replay.reenactment import Item, Parted, Reenactment, differences, misfit, state_of
 
@@ -33,7 +33,7 @@ class Injector(SilentObserver):
     """
 
     def __init__(
-        self, recorded: Feed, observers: Observers, replay: Reenactment, stop_at: int | None, in_float32: bool
+        self, recorded: Recorded, observers: Observers, replay: Reenactment, stop_at: int | None, in_float32: bool
     ) -> None:
         self._recorder, self._adapter, self._values = recorded.recorder, recorded.adapter, recorded.values
         self._observers, self._replay = observers, replay
@@ -46,7 +46,7 @@ class Injector(SilentObserver):
         self._adapter.replaying.prepare()
 
     def _number(self, loader: Any) -> int:
-        return self._loaders.of(loader, self._recorder.loader_known(loader))
+        return self._loaders.of(loader, self._recorder.training.loader_known(loader))
 
     def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
         self._replay.iteration_began(self._number(loader))
@@ -106,7 +106,7 @@ class Injector(SilentObserver):
         self._put(kept)
         self._waiting = set(kept.tree["waiting"])
         move_enumerations(replaying.iterators(), kept.tree["place"] - replay.passed)
-        self._recorder.begin_at(replay.steps[0])
+        self._recorder.boundaries.begin_at(replay.steps[0])
         replay.began, replay.at = True, replay.steps[0]
 
     def _put(self, kept: Kept) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from trueline.model.message import Message
 from trueline.record.again import Command
 from trueline.record.companion import Companion
-from trueline.record.feed import Feed
 from trueline.record.launch import ScriptEnded
 from trueline.record.observers import Observers
 from trueline.record.randomness import fix_random
+from trueline.record.recorded import Recorded
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
 from trueline.replay.injecting import Injector
@@ -71,7 +71,7 @@ class _Replaying(Companion):
     def __init__(self, replay: Reenactment, asked: Asked) -> None:
         self._replay, self._asked = replay, asked
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """Watched, where that is asked for; what another framework does is only recorded."""
         if self._replay.framework != recorded.adapter.name:
             return

@@ -15,8 +15,8 @@ from trueline.repro import generators
 from trueline.repro.tap import Tap
 
 if TYPE_CHECKING:
-    from trueline.record.feed import Feed
     from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
 
 
 class Repeated(Companion):
@@ -54,7 +54,7 @@ class Repeated(Companion):
             self._tap.arrived(stream)
         streams.watch(self._tap)
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """Hear when data is fetched and when training has begun."""
         from trueline.repro.moments import Moments
 

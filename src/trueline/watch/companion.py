@@ -12,8 +12,8 @@ from trueline.record.companion import Companion
 
 if TYPE_CHECKING:
     from trueline.adapters.protocol import Adapter
-    from trueline.record.feed import Feed
     from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
     from trueline.watch.state import Watch
     from trueline.watch.watcher import Watcher
 
@@ -27,7 +27,7 @@ class Watching(Companion):
         self._make = make
         self._watchers: list[Watcher] = []
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """Watch a framework's training."""
         from trueline.watch.watcher import Watcher
 

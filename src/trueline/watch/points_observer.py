@@ -8,8 +8,8 @@ from trueline.adapters.nouns import Network, Optimizer, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 from trueline.model.key import Phase
-from trueline.record.feed import Feed
 from trueline.record.observers import SilentObserver
+from trueline.record.recorded import Recorded
 from trueline.watch.points import Need, Points
 from trueline.watch.readings import Readings
 from trueline.watch.state import Watch
@@ -18,7 +18,7 @@ from trueline.watch.state import Watch
 class PointsObserver(SilentObserver):
     """Heard after the recording, which knows the names of modules and parameters."""
 
-    def __init__(self, recorded: Feed, readings: Readings, watch: Watch, points: Points) -> None:
+    def __init__(self, recorded: Recorded, readings: Readings, watch: Watch, points: Points) -> None:
         self._recorded, self._recorder, self._values = recorded, recorded.recorder, recorded.values
         self._readings, self._watch, self._points = readings, watch, points
         self._needs = points.needs
@@ -26,7 +26,7 @@ class PointsObserver(SilentObserver):
 
     @property
     def _step(self) -> int:
-        return self._recorder.steps[Phase.TRAIN]
+        return self._recorder.boundaries.steps[Phase.TRAIN]
 
     @property
     def wants_calls(self) -> bool:
@@ -47,7 +47,7 @@ class PointsObserver(SilentObserver):
                     yield tensor.name, array
 
     def _activated(self, module: Network, args: Sequence[Value]) -> None:
-        place = self._recorded.stack[-1].place if self._recorded.stack else None
+        place = self._recorded.calls.stack[-1].place if self._recorded.calls.stack else None
         given = next((tensor for _, tensor in leaves(list(args), self._values.is_tensor)), None)
         if place is not None and given is not None:
             kind, array = type(module).__name__, self._readings.array(given, place.path)
@@ -55,7 +55,7 @@ class PointsObserver(SilentObserver):
                 self._watch.point_hits += self._points.before_activation(self._step, place.path, kind, array)
 
     def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
-        place = self._recorded.returning
+        place = self._recorded.calls.returning
         if Need.OUTPUTS not in self._needs or place is None:
             return
         path = place.path
@@ -78,5 +78,7 @@ class PointsObserver(SilentObserver):
             return
         if Need.WEIGHTS in self._needs:
             self._watch.point_hits += self._points.weights(self._step, self._weights())
-        if Need.NORMS in self._needs and self._recorded.norm is not None:
-            self._watch.point_hits += self._points.norm(self._step, "gradients", self._values.read(self._recorded.norm))
+        if Need.NORMS in self._needs and self._recorded.updates.norm is not None:
+            self._watch.point_hits += self._points.norm(
+                self._step, "gradients", self._values.read(self._recorded.updates.norm)
+            )

@@ -8,23 +8,23 @@ from trueline.adapters.nouns import Network, Unreadable, Value
 from trueline.kernel import UnsupportedDtype, summarise
 from trueline.kernel.array import Array
 from trueline.model.summary import Summary
-from trueline.record.feed import Feed
+from trueline.record.recorded import Recorded
 
 
 class Readings:
     """Of one framework; what cannot be read is noticed in the recording."""
 
-    def __init__(self, recorded: Feed) -> None:
+    def __init__(self, recorded: Recorded) -> None:
         self._recorded, self._values = recorded, recorded.values
 
     def networks(self) -> Iterator[Network]:
         """Those that are alive."""
-        alive = self._recorded.recorder.networks.alive()
+        alive = self._recorded.recorder.training.networks.alive()
         return (module for root, module in alive if root.adapter is self._recorded.adapter)
 
     def name(self, parameter: Value) -> str | None:
         """A parameter's, where it is known."""
-        known = self._recorded.recorder.parameters.find(parameter)
+        known = self._recorded.recorder.training.parameters.find(parameter)
         return ".".join(part for part in (known.place.path, known.leaf) if part) if known is not None else None
 
     def array(self, tensor: Value, where: str) -> Array | None:
@@ -37,7 +37,7 @@ class Readings:
 
     def unwatched(self, where: str) -> None:
         """Say that a tensor could not be looked at."""
-        self._recorded.notice("record.unwatched", module=where)
+        self._recorded.recorder.kept.notice("record.unwatched", {"module": where})
 
     def summary(self, tensor: Value) -> Summary | None:
         """Of a tensor of floating numbers that can be read."""

@@ -13,9 +13,9 @@ from trueline.adapters.nouns import Handed, Value
 from trueline.adapters.tree import leaves
 from trueline.model.key import Phase
 from trueline.model.location import Location
-from trueline.record.feed import Feed
 from trueline.record.observers import Observers, SilentObserver
 from trueline.record.ranks import rank_of
+from trueline.record.recorded import Recorded
 from trueline.watch.afresh import FROM_THE_START
 from trueline.watch.found import hit_of
 from trueline.watch.hit import Hit
@@ -39,12 +39,13 @@ class Watcher(SilentObserver):
     ``recorded`` is the recording's own observer of the framework.
     """
 
-    def __init__(self, recorded: Feed, observers: Observers, watch: Watch) -> None:
+    def __init__(self, recorded: Recorded, observers: Observers, watch: Watch) -> None:
         self.recorded = recorded
         self._recorder, self._adapter, self._values = recorded.recorder, recorded.adapter, recorded.values
         self.observers, self._watch = observers, watch
         self._readings = Readings(recorded)
         self._norm: Value = None
+        self._parameters = recorded.recorder.training.parameters
         self._snapshot: Snapshot | None = None
         self._again = False
         self._tracker: Tracker | None = None
@@ -93,7 +94,7 @@ class Watcher(SilentObserver):
 
     @property
     def _step(self) -> int:
-        return self._recorder.steps[Phase.TRAIN]
+        return self._recorder.boundaries.steps[Phase.TRAIN]
 
     @property
     def wants_calls(self) -> bool:
@@ -134,7 +135,7 @@ class Watcher(SilentObserver):
         if watch.replay and watch.at is None and not self._again and not watch.over:
             snapshot = self._snapshot = self._snapshot or Snapshot(self._adapter)
             if self._between_updates and snapshot.is_due:
-                networks, optimizers = list(self._readings.networks()), list(self._recorder.optimizers_alive())
+                networks, optimizers = list(self._readings.networks()), list(self._recorder.training.optimizers_alive())
                 counting = [found for one in self._counting if (found := one()) is not None]
                 snapshot.take(networks, optimizers, counting)
                 watch.kept_bytes = max(watch.kept_bytes, snapshot.bytes)
@@ -180,7 +181,7 @@ class Watcher(SilentObserver):
             self._first_again = False
             self._watch.doing_again = True
             snapshot.restore()
-        self.recorded.fetched(handed.loader, handed.batch, handed.indexes)
+        self.recorded.data.fetched(handed.loader, handed.batch, handed.indexes)
         self._name_batch(handed.batch)
         if self._tracker is None and len(self._due) < self._last_step:
             self._begin_tracking()
@@ -207,7 +208,7 @@ class Watcher(SilentObserver):
         self._tracking = None
 
     def _module(self) -> str:
-        return next((call.place.path for call in reversed(self.recorded.stack) if call.place is not None), "")
+        return next((call.place.path for call in reversed(self.recorded.calls.stack) if call.place is not None), "")
 
     def _named(self, tensor: Any) -> tuple[str, Part] | None:
         name = self._readings.name(tensor)
@@ -220,7 +221,7 @@ class Watcher(SilentObserver):
 
     def call_comes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """A module is about to be called, which may begin a new step."""
-        if self.recorded.stack:
+        if self.recorded.calls.stack:
             return
         self._updating = Updating.NOT
         self._announced = True
@@ -230,7 +231,7 @@ class Watcher(SilentObserver):
         self._begin_where_wanted()
 
     def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
-        place, watch = self.recorded.returning, self._watch
+        place, watch = self.recorded.calls.returning, self._watch
         if watch.limit is None or place is None:
             return
         for _, tensor in leaves(output, self._values.is_tensor):
@@ -256,7 +257,7 @@ class Watcher(SilentObserver):
 
     def read_non_finite(self, value: Any) -> None:
         """Of a loss that has gone back, that is known already."""
-        if self.recorded.stack or self._went_back or self._seen_bad:
+        if self.recorded.calls.stack or self._went_back or self._seen_bad:
             return
         self._seen_bad = True
         made = self._tracker.maker(value) if self._tracker is not None else None
@@ -289,7 +290,7 @@ class Watcher(SilentObserver):
             for tensor in self._values.tensors(network)
             if "float" in self._values.dtype(tensor.value)
         ]
-        looking = Looking(self._values, self._recorder.parameters, self._readings.summary, self._named, None)
+        looking = Looking(self._values, self._parameters, self._readings.summary, self._named, None)
         watch.left = looking.signs(None, 0.0, (), held, ()).weights
 
     def _note_loss(self, value: Any) -> None:
@@ -326,7 +327,7 @@ class Watcher(SilentObserver):
 
     def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
         # Gradients of values that nobody will see updated are looked at by themselves.
-        handed = self.recorded.by_hand.of_handed(pairs)
+        handed = self.recorded.updates.by_hand.of_handed(pairs)
         # Of several passes in a step the first that is not finite counts.
         if handed and (self._norm is None or math.isfinite(self._values.read(self._norm))):
             self._gradients, self._norm = handed, self._values.norm([gradient for _, gradient in handed])
@@ -335,7 +336,7 @@ class Watcher(SilentObserver):
     def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
         self._optimizer = type(optimizer).__name__
         if gradients is not None:
-            self._norm = self.recorded.norm
+            self._norm = self.recorded.updates.norm
         self._gradients = gradients or ()
         self._note_makers(self._gradients)
         self._updating = Updating.BY_OPTIMIZER
@@ -348,7 +349,7 @@ class Watcher(SilentObserver):
 
     def update_ends(self) -> None:
         """Whatever is computed from now on belongs to this step no more, unless its data was fetched before."""
-        self._updating = Updating.AFTER if self._recorder.open.fetched else Updating.AHEAD
+        self._updating = Updating.AFTER if self._recorder.boundaries.open.fetched else Updating.AHEAD
 
     def step_ended(self, optimizer: Any, skipped: bool) -> None:
         self._checked = True
@@ -374,7 +375,7 @@ class Watcher(SilentObserver):
         if phase is Phase.EVAL:
             self._evaluated()
             return
-        by_hand = self.recorded.by_hand.used or self.recorded.by_hand.made()
+        by_hand = self.recorded.updates.by_hand.used or self.recorded.updates.by_hand.made()
         # After an optimizer's update there is a loss only where more was pulled back without it.
         if self._loss is not None and self._recorder.on:
             held = [
@@ -384,7 +385,7 @@ class Watcher(SilentObserver):
                 if one.trainable
             ]
             known = {id(one) for one in held}
-            held += [one for one in self.recorded.by_hand.parameters if id(one) not in known]
+            held += [one for one in self.recorded.updates.by_hand.parameters if id(one) not in known]
             self._loss = self._worst()
             self._look(held, step=number, by_hand=by_hand)
         self._announced = False
@@ -442,7 +443,7 @@ class Watcher(SilentObserver):
 
     def _signs_in(self, held: Sequence[Any]) -> Signs:
         watch = self._watch
-        looking = Looking(self._values, self._recorder.parameters, self._readings.summary, self._named, watch.limit)
+        looking = Looking(self._values, self._parameters, self._readings.summary, self._named, watch.limit)
         norm = self._values.read(self._norm) if self._norm is not None else 0.0
         watch.remember(norm, looking.size(held))
         return looking.signs(self._loss, norm, self._gradients, held, self._outputs)

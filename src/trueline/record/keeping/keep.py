@@ -10,8 +10,8 @@ from trueline.model.steps import Steps
 from trueline.record.companion import Companion
 
 if TYPE_CHECKING:
-    from trueline.record.feed import Feed
     from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class StatesKept(Companion):
     def __init__(self, keep: Keep, command: Mapping[str, Any]) -> None:
         self._keep, self._command = keep, command
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """Of each framework."""
         # NumPy comes with it: not before a framework is there.
         from trueline.record.keeping.observer import StateObserver

@@ -8,16 +8,16 @@ from typing import Any
 from trueline.adapters.nouns import Loader, Network, Optimizer, Value
 from trueline.model.key import Phase
 from trueline.model.run import EventName
-from trueline.record.feed import Feed
 from trueline.record.keeping.loaders import LoaderNumbers
 from trueline.record.keeping.states import StateKeeper
 from trueline.record.observers import SilentObserver
+from trueline.record.recorded import Recorded
 
 
 class StateObserver(SilentObserver):
     """Tells a keeper of states when steps begin, and what they are given; heard after the recording."""
 
-    def __init__(self, recorded: Feed, states: StateKeeper) -> None:
+    def __init__(self, recorded: Recorded, states: StateKeeper) -> None:
         self._recorder = recorded.recorder
         self._states = states
         self._loaders = LoaderNumbers()
@@ -32,7 +32,7 @@ class StateObserver(SilentObserver):
                 self._trained_on.add(number)
 
     def _number(self, loader: Loader) -> int:
-        return self._loaders.of(loader, self._recorder.loader_known(loader))
+        return self._loaders.of(loader, self._recorder.training.loader_known(loader))
 
     def loader_began(self, loader: Loader, facts: Mapping[str, Any]) -> None:
         number = self._number(loader)
@@ -46,13 +46,15 @@ class StateObserver(SilentObserver):
     def fetch_began(self, loader: Loader) -> None:
         recorder = self._recorder
         serves_training = self._serves_training(self._number(loader))
-        if recorder.open.active or not serves_training:
+        if recorder.boundaries.open.active or not serves_training:
             return
-        built = (len(recorder.networks.roots), sum(1 for _ in recorder.optimizers_alive()))
-        self._states.before(recorder.steps[Phase.TRAIN], recorder.rank_folder, built, recorder.waiting.waits)
+        built = (len(recorder.training.networks.roots), sum(1 for _ in recorder.training.optimizers_alive()))
+        self._states.before(
+            recorder.boundaries.steps[Phase.TRAIN], recorder.rank_folder, built, recorder.boundaries.waiting.waits
+        )
 
     def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
-        number, event = self._number(loader), self._recorder.waiting.newest
+        number, event = self._number(loader), self._recorder.boundaries.waiting.newest
         if event is not None:
             self._fetched_at[event["t"]] = number
         if self._serves_training(number):
@@ -68,5 +70,5 @@ class StateObserver(SilentObserver):
 
     def backward_began(self) -> None:
         # The recording has just counted it.
-        if self._recorder.in_backward == 1:
+        if self._recorder.boundaries.in_backward == 1:
             self._states.backward_began()

@@ -23,10 +23,10 @@ class Asides:
     """Writes down the first of each kind; a recording is not to grow by what a check has seen already."""
 
     def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
-        self._recorder = recorder
+        self._training, self._boundaries, self._kept = recorder.training, recorder.boundaries, recorder.kept
         self._adapter = adapter
         self._values = adapter.values
-        self._counts = recorder.counts
+        self._counts = recorder.kept.counts
 
     def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Any]) -> None:
         """What an adapter has told."""
@@ -36,11 +36,11 @@ class Asides:
             self._dropout(stack)
         elif what == "loaded":
             names = {name: list(said[name])[:_MOST_NAMES] for name in ("missing", "unexpected")}
-            self._recorder.event(EventName.LOADED, **{**said, **names}, line=self._line())
+            self._kept.event(EventName.LOADED, **{**said, **names}, line=self._line())
         elif what == "schedule":
-            self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
+            self._kept.event(EventName.SCHEDULE, **said, line=self._line())
         elif what == "workers":
-            self._recorder.event(EventName.WORKERS, **said)
+            self._kept.event(EventName.WORKERS, **said)
         elif what == "child":
             self._counts.children += 1
         elif what == "children":
@@ -48,10 +48,10 @@ class Asides:
         elif what == "pulled":
             self._pulled(said["gradients"])
         elif what == "penalty":
-            self._recorder.event(EventName.PENALTY, **said, line=self._line())
+            self._kept.event(EventName.PENALTY, **said, line=self._line())
 
     def _line(self) -> dict[str, Any] | None:
-        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+        line = self._training.project.line(user_line(self._adapter.build.package()))
         return None if line is None else line.line_json()
 
     def _criterion(self, one: Criterion) -> None:
@@ -60,17 +60,17 @@ class Asides:
         if not self._values.is_tensor(one.target) or not self._values.is_tensor(one.value):
             return
         self._counts.criteria += 1
-        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
+        if self._boundaries.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
             told = facts(one, self._values, self._readable)
         else:
             told = {"function": one.name, "value": self._readable(one.value)}
             told["settings"] = {"reduction": one.settings.get("reduction", "mean")}
-        self._recorder.event(EventName.CRITERION, **told, line=self._line())
+        self._kept.event(EventName.CRITERION, **told, line=self._line())
 
     def _pulled(self, gradients: Sequence[Any]) -> None:
         """The norm of what a backward has handed out, where gradients do not wait at parameters."""
-        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
-            for event in reversed(self._recorder.open.events):
+        if self._boundaries.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
+            for event in reversed(self._boundaries.open.events):
                 if event["event"] == EventName.BACKWARD:
                     event["norm"] = Lazy(self._values.read, self._values.norm(gradients))
                     break
@@ -86,4 +86,4 @@ class Asides:
         at = (line.file, line.line) if line is not None else ("", 0)
         if at not in self._counts.dropouts:
             self._counts.dropouts.add(at)
-            self._recorder.event(EventName.DROPOUT, line=self._line())
+            self._kept.event(EventName.DROPOUT, line=self._line())

@@ -22,9 +22,9 @@ class GradientLook:
     """Looks at the gradients that an optimizer is given."""
 
     def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
-        self._recorder = recorder
+        self._training, self._kept = recorder.training, recorder.kept
         self._values = adapter.values
-        self._counts = recorder.counts.gradients
+        self._counts = recorder.kept.counts.gradients
 
     def look(self, optimizer: int, groups: Sequence[Group], gradients: Sequence[tuple[Any, Any]] | None) -> None:
         """Tell of an optimizer's gradients where a look is due."""
@@ -32,10 +32,9 @@ class GradientLook:
         self._counts[optimizer] = number + 1
         if gradients is None or not due(number):
             return
-        recorder = self._recorder
-        for root in recorder.networks.roots:
+        for root in self._training.networks.roots:
             if root.module() is not None:
-                recorder.meet_parameters(root)
+                self._kept.meet_parameters(root)
         given = {id(parameter): gradient for parameter, gradient in gradients}
         none: list[Place] = []
         zero: list[Place] = []
@@ -43,7 +42,7 @@ class GradientLook:
         elements = zeros = held = 0
         for parameter in (one for group in groups for one in group.parameters):
             held += 1
-            named = recorder.parameters.find(parameter)
+            named = self._training.parameters.find(parameter)
             gradient = given.get(id(parameter))
             if named is None:
                 strangers.append(list(self._values.shape(parameter)))
@@ -58,7 +57,7 @@ class GradientLook:
             elements, zeros = elements + there, zeros + empty
             if there and there == empty:
                 zero.append(name)
-        recorder.event(
+        self._kept.event(
             EventName.GRADIENTS,
             optimizer=optimizer,
             update=number,
@@ -83,7 +82,7 @@ class GradientLook:
     def _strays(self) -> list[dict[str, Any]]:
         """Modules with parameters that are called and not registered: are they still there, held, reached?"""
         found = []
-        for one in self._recorder.networks.strays:
+        for one in self._training.networks.strays:
             alive = [parameter for known in one.parameters if (parameter := known()) is not None]
             gradients = [self._values.gradient(parameter) for parameter in alive]
             found.append(
@@ -91,7 +90,7 @@ class GradientLook:
                     "path": one.place.full,
                     "parameters": len(one.parameters),
                     "alive": one.module() is not None,
-                    "held": any(self._recorder.parameters.is_held(parameter) for parameter in alive),
+                    "held": any(self._training.parameters.is_held(parameter) for parameter in alive),
                     "reached": any(gradient is not None for gradient in gradients),
                 }
             )
@@ -100,14 +99,14 @@ class GradientLook:
     def _unheld(self) -> list[Place]:
         """Parameters that no optimizer holds and that a gradient has reached all the same."""
         found: list[Place] = []
-        for root in self._recorder.networks.roots:
+        for root in self._training.networks.roots:
             module = root.module()
             own = list(root.adapter.values.tensors(module)) if module is not None else []
             # A network of which nothing is held, as one that only measures a distance, is meant to stay as it is.
-            if not any(self._recorder.parameters.is_held(one.value) for one in own):
+            if not any(self._training.parameters.is_held(one.value) for one in own):
                 continue
             for one in own:
-                if not one.trainable or self._recorder.parameters.is_held(one.value):
+                if not one.trainable or self._training.parameters.is_held(one.value):
                     continue
                 gradient = root.adapter.values.gradient(one.value)
                 if gradient is not None:

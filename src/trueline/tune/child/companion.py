@@ -15,8 +15,8 @@ from trueline.tune.child.teller import Teller
 
 if TYPE_CHECKING:
     from trueline.adapters.protocol import Adapter, Installed
-    from trueline.record.feed import Feed
     from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
     from trueline.tune.child.observer import ExperimentObserver
 
 # kind of experiment: the class that observes and acts; loaded only where a framework has arrived.
@@ -44,7 +44,7 @@ class Experimenting(Companion):
     def _updates(self) -> int:
         return max((observer.updates for observer in self._observers), default=0)
 
-    def observe(self, observers: Observers, recorded: Feed) -> None:
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
         """The experiment is heard first: what it sets counts for the recording too."""
         module, _, name = OBSERVERS[self._experiment.kind].partition(":")
         kind: type[ExperimentObserver] = getattr(import_module(module), name)
