@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from trueline.model.fields import need
+from trueline.model.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Location:
             "sample": self.sample,
         }
 
-    def line_json(self) -> dict[str, object]:
+    def line_json(self) -> dict[str, Json]:
         """The JSON shape of a line of a source, as run folders hold it."""
         return {"file": self.file, "line": self.line}
 

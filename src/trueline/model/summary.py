@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from trueline.model.fields import need, number
+from trueline.model.json_value import Json
 from trueline.model.numbers import encode
 
 
@@ -41,7 +42,7 @@ class Summary:
         """The share of zeros, 0 for an empty tensor."""
         return self.zeros / self.count if self.count else 0.0
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {
             "count": self.count,

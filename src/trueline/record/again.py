@@ -24,8 +24,8 @@ from trueline.record.wanted import Wanted
 if TYPE_CHECKING:
     from trueline.adapters.guest.tail import Tail
 
-_TAIL = 4096
-_PATIENCE = 0.5
+_TAIL_BYTES = 4096
+_PATIENCE_SECONDS = 0.5
 # By its path: a script's process must not find more modules loaded than it has loaded itself.
 _KEEPER = Path(__file__).parents[1] / "adapters" / "guest" / "keeper.py"
 _KEEPER_SECONDS = 8.0
@@ -56,7 +56,7 @@ class Running:
 
     def ended(self) -> Ended:
         """How it ended, once it has."""
-        return Ended(self.process.wait(), self.tail.last_line(_PATIENCE))
+        return Ended(self.process.wait(), self.tail.last_line(_PATIENCE_SECONDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Command:
             start_new_session=True,
         )
         assert process.stdout is not None
-        tail = Tail(process.stdout, _TAIL)
+        tail = Tail(process.stdout, _TAIL_BYTES)
         try:
             yield Running(process, tail)
         finally:
@@ -142,7 +142,7 @@ def _options(wanted: Wanted) -> list[str]:
 
 def kept(*arguments: str) -> list[str]:
     """The command line of a TrueLine with which all ends that is started there: see ``keeper.py``."""
-    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(_PATIENCE)]
+    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(_PATIENCE_SECONDS)]
     return [*keeper, sys.executable, "-m", "trueline", *arguments]
 
 
@@ -150,9 +150,9 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     """Data workers and daemons may outlive the process that has started them; its keeper ends them."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _PATIENCE_SECONDS
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_PATIENCE + _KEEPER_SECONDS)
+        process.wait(_PATIENCE_SECONDS + _KEEPER_SECONDS)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         # Where there is no keeper, those in the group have the same time.
         while time.monotonic() < end:

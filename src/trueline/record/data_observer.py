@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.adapters.nouns import Loader, Value
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import JsonObject
 from trueline.model.run import EventName
 from trueline.record.batches import Laid, describe_batch, lay_out
 from trueline.record.observers import SilentObserver
@@ -28,7 +29,7 @@ class DataObserver(SilentObserver):
         self._kept = recorded.recorder.kept
         self._asked_at = 0.0
 
-    def loader_began(self, loader: Loader, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: JsonObject) -> None:
         number = self._training.loader_index(loader, facts)
         self._boundaries.data_wanted(loader)
         line = self._recorded.line()
@@ -75,7 +76,7 @@ class DataObserver(SilentObserver):
             self._notice_too_large(whole.enter(step.events, given, self._values))
 
     def _has_batch(self) -> bool:
-        return any(event["event"] == EventName.BATCH for event in self._boundaries.open.events)
+        return any(event.name is EventName.BATCH for event in self._boundaries.open.events)
 
     def _is_early(self, loader: int | None) -> bool:
         """Whether this is one of the first batches of a loader."""

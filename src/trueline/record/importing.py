@@ -14,7 +14,7 @@ def let_importing_know(made: Path) -> None:
 
     They do so here, where the folder was made, and find what they knew.
     """
-    above = {str(one) for one in made.absolute().parents}
+    above = {str(parent) for parent in made.absolute().parents}
     for place, finder in list(sys.path_importer_cache.items()):
         if str(Path(place).absolute()) in above:
             with contextlib.suppress(Exception):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.nouns import Value
 from trueline.adapters.protocol import Values
 from trueline.formats.run_folder.batches import WholeBatch
 from trueline.kernel.array import Array
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.message import Message
 from trueline.model.run import EventName
@@ -21,7 +21,7 @@ from trueline.record.looks.modes import ModeLook
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
 from trueline.record.networks import Place, Root
-from trueline.record.open_step import Lazy, OpenStep, Spot
+from trueline.record.open_step import Field, OpenEvent, OpenStep, Spot
 from trueline.record.step_boundaries import StepBoundaries
 from trueline.record.tensors import EXPANDED, TensorKeeper
 from trueline.record.training import Training
@@ -35,7 +35,7 @@ class KeptStep:
 
     number: int
     phase: Phase
-    events: list[dict[str, Any]]
+    events: list[JsonObject]
     stats: Sequence[tuple[Key, Summary]]
     tensors: Mapping[Key, Array]
     batches: list[WholeBatch] | None
@@ -60,29 +60,27 @@ class Kept:
 
     # ---- while the step is open
 
-    def event(self, name: EventName, **fields: Any) -> dict[str, Any]:
+    def event(self, name: EventName, **fields: Field) -> OpenEvent:
         """Append an event to the open step."""
         event = self.new_event(name, **fields)
         self._boundaries.open.events.append(event)
         return event
 
-    def new_event(self, name: EventName, **fields: Any) -> dict[str, Any]:
+    def new_event(self, name: EventName, **fields: Field) -> OpenEvent:
         """An event of this moment."""
-        return {"event": name.value, "t": self._now(), **fields}
+        return OpenEvent(name, round(time.perf_counter() - self._began, 6), fields)
 
-    def _now(self) -> float:
-        return round(time.perf_counter() - self._began, 6)
-
-    def notice(self, message_id: str, params: Mapping[str, Any]) -> None:
+    def notice(self, message_id: str, params: Mapping[str, object]) -> None:
         """Say once what could not be captured."""
         said = Message(message_id, dict(params))
         if said not in self.notices:
             self.notices.append(said)
             self.event(EventName.NOTICE, message_id=message_id, params=dict(params))
 
-    def unwritten_notices(self) -> list[dict[str, Any]]:
+    def unwritten_notices(self) -> list[JsonObject]:
         """Those after the last step."""
-        return [event for event in self._boundaries.open.events if event["event"] == EventName.NOTICE]
+        events = self._boundaries.open.events
+        return [dict(event.finished()) for event in events if event.name is EventName.NOTICE]
 
     def take(self, spot: Spot, tensor: Value, values: Values) -> None:
         """Keep what is wanted of a tensor of the open step."""
@@ -112,14 +110,10 @@ class Kept:
         if self._boundaries.is_first(phase):
             self._training.remember_calls(step.calls, phase)
         self._look(step, phase, number)
-        at: dict[str, Any] = {"step": number, "phase": phase.value}
-        events = [
-            {**{name: _resolved(value) for name, value in event.items()}, **at}
-            for event in step.events
-            if _belongs(event, phase)
-        ]
+        at: JsonObject = {"step": number, "phase": phase.value}
+        events: list[JsonObject] = [{**event.finished(), **at} for event in step.events if _belongs(event, phase)]
         seconds = time.perf_counter() - step.began
-        events.append({**self.new_event(EventName.END), **at, "seconds": round(seconds, 6)})
+        events.append({**self.new_event(EventName.END).finished(), **at, "seconds": round(seconds, 6)})
         return KeptStep(
             number,
             phase,
@@ -143,8 +137,13 @@ class Kept:
                 held = self._training.parameters.holders(root)
                 step.events.append(self.new_event(EventName.MODES, **fields, held=held))
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
-            marks = {"fingerprints": fingerprints(networks), "shared": shared(networks)}
-            step.events.append(self.new_event(EventName.WEIGHTS, **marks, sharded=any_sharded(networks)))
+            weights = self.new_event(
+                EventName.WEIGHTS,
+                fingerprints=fingerprints(networks),
+                shared=shared(networks),
+                sharded=any_sharded(networks),
+            )
+            step.events.append(weights)
         if phase is Phase.EVAL:
             self._evaluated_after = trained
             if step.buffers:
@@ -167,20 +166,10 @@ class Kept:
                     spot = Spot(place, 0, Kind.BUFFER if tensor.buffer else Kind.PARAM, leaf)
                     left_out = self._tensors.take(step, spot, tensor.value, root.adapter.values)
                     if left_out is not None and left_out != "record.unreadable":
-                        said = {"message_id": left_out, "params": {"module": tensor.name}}
-                        step.events.append(self.new_event(EventName.NOTICE, **said))
+                        params = {"module": tensor.name}
+                        step.events.append(self.new_event(EventName.NOTICE, message_id=left_out, params=params))
 
 
-def _belongs(event: Mapping[str, Any], phase: Phase) -> bool:
+def _belongs(event: OpenEvent, phase: Phase) -> bool:
     """A scalar that a network returned is a loss in evaluation only; in training the loss is what backward got."""
-    return phase is Phase.EVAL or event.get("source") != "output"
-
-
-def _resolved(value: Any) -> Any:
-    if isinstance(value, Lazy):
-        return value.read(value.scalar)
-    if isinstance(value, Place):
-        return value.full
-    if isinstance(value, list):
-        return [_resolved(part) for part in value] if value and isinstance(value[0], Place) else value
-    return value
+    return phase is Phase.EVAL or event.fields.get("source") != "output"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from trueline.adapters.nouns import Handed, Loader, Network, Optimizer, Value
 from trueline.adapters.observer import Observer
+from trueline.model.json_value import Json, JsonObject
 from trueline.record.guard import Guarded, guard
 
 
@@ -29,7 +30,7 @@ class SilentObserver:
         """Nothing of what the script looks at by itself."""
         return False
 
-    def loader_began(self, loader: Loader, facts: Mapping[str, Any]) -> None: ...
+    def loader_began(self, loader: Loader, facts: JsonObject) -> None: ...
 
     def fetch_began(self, loader: Loader) -> None: ...
 
@@ -74,11 +75,11 @@ class SilentObserver:
 
     def step_ended(self, optimizer: Optimizer, skipped: bool) -> None: ...
 
-    def scheduled(self, scheduler: Any) -> None: ...
+    def scheduled(self, scheduler: object) -> None: ...
 
     def aside(self, what: str, **facts: Any) -> None: ...
 
-    def notice(self, message_id: str, **params: Any) -> None: ...
+    def notice(self, message_id: str, **params: Json) -> None: ...
 
     def turn_off(self, error: Exception) -> None: ...
 
@@ -166,7 +167,7 @@ def _one_after_the_other(methods: Sequence[Callable[..., None]]) -> Callable[...
     if len(methods) == 1:
         return methods[0]
 
-    def tell(*args: Any, **kwargs: Any) -> None:
+    def tell(*args: object, **kwargs: object) -> None:
         for method in methods:
             method(*args, **kwargs)
 

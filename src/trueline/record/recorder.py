@@ -6,11 +6,11 @@ import contextlib
 import errno
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.children import NOTICE as SPAWNED
 from trueline.adapters.patching import no_child_has_trained
@@ -35,7 +35,7 @@ from trueline.record.wanted import Wanted
 # none.
 _SPARE_BYTES: Final = 2 << 20
 _MAX_REASON_CHARACTERS: Final = 300
-Subscriber = Callable[[Phase, int, Sequence[Mapping[str, Any]]], None]
+Subscriber = Callable[[Phase, int, Events], None]
 
 
 class Recorder:

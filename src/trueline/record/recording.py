@@ -12,11 +12,12 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline import locale
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
 from trueline.model.run import UNSEEN_TRAINING
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 FRAMEWORKS = ("torch", "mindspore")
 # Why a recording went off, where that is nothing that a user can mend.
 INTERNAL_ERROR = "record.off_error"
-_LONGEST_COMMAND = 300
+_MAX_COMMAND_CHARACTERS = 300
 _ENVIRONMENT = ("PYTHONHASHSEED", "OMP_NUM_THREADS", "CUBLAS_WORKSPACE_CONFIG", "CUDA_VISIBLE_DEVICES")
 
 
@@ -123,7 +124,7 @@ class Recording:
         if self.recorder.on:
             self.recorder.attach(adapter_of(framework))
 
-    def _end_after_last(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
+    def _end_after_last(self, phase: Phase, step: int, _events: Sequence[JsonObject]) -> None:
         """A repeated run has what it was started for: the rest of the script is not run."""
         if phase is Phase.TRAIN and any(companion.is_last(step) for companion in self._companions):
             self.finish(0)
@@ -136,7 +137,7 @@ class Recording:
 
     def replaced(self, command: Sequence[str]) -> None:
         """The process is about to become another program."""
-        self._note(message("record.replaced", command=shlex.join(command)[:_LONGEST_COMMAND]))
+        self._note(message("record.replaced", command=shlex.join(command)[:_MAX_COMMAND_CHARACTERS]))
 
     def _note(self, said: Message) -> None:
         if self.recorder is not None:

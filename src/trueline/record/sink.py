@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trueline.formats.run_folder.writer import RankWriter
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message
 from trueline.model.process_birth import birth_of
 from trueline.model.run import RunInfo
@@ -38,10 +39,10 @@ class Sink:
     def __init__(self, wanted: Wanted, info: RunInfo, training: Training) -> None:
         self.off: Message | None = None
         # What was noticed after the last step.
-        self.unwritten: list[dict[str, Any]] = []
+        self.unwritten: list[JsonObject] = []
         self._wanted, self._info, self._training = wanted, info, training
         process = os.getpid()
-        self._identity = {"pid": process, "host": platform.node(), "born": birth_of(process)}
+        self._identity: JsonObject = {"pid": process, "host": platform.node(), "born": birth_of(process)}
         self._writer: RankWriter | None = None
         self._leads = False
 
@@ -123,7 +124,7 @@ class Sink:
             let_importing_know(self._wanted.folder)
         return self._writer
 
-    def _process_now(self) -> dict[str, Any]:
+    def _process_now(self) -> dict[str, object]:
         return {
             **self._identity,
             "ended": self._info.ended,
@@ -158,5 +159,5 @@ class Sink:
             return {}
 
 
-def _to_json(said: Message | None) -> dict[str, Any] | None:
+def _to_json(said: Message | None) -> dict[str, object] | None:
     return {"message_id": said.id, "params": dict(said.params)} if said is not None else None

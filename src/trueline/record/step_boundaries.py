@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from trueline.adapters.nouns import Loader, Network, Optimizer, Value
 from trueline.adapters.protocol import Adapter
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.iterations import Iterations, called, last_update
@@ -15,10 +16,10 @@ from trueline.record.training import Training
 from trueline.record.waiting import Waiting, WaitingBatches
 
 # Calls in training mode wait for an update: after so many they are an evaluation.
-_LONGEST_ROLLOUT: Final = 1000
+_MAX_ROLLOUT_CALLS: Final = 1000
 # In so many steps of a phase what enters the network is looked at.
 _EARLY_STEPS: Final = 3
-Events = list[dict[str, Any]]
+Events: TypeAlias = Sequence[JsonObject]
 
 
 class StepBoundaries:
@@ -93,7 +94,7 @@ class StepBoundaries:
         self.open.fetched = True
         self.open.loaders.add(batch.loader)
         self.open.events.append(batch.event)
-        self.open.events.sort(key=lambda event: float(event["t"]))
+        self.open.events.sort(key=lambda event: event.at)
 
     # ---- forward
 
@@ -107,7 +108,7 @@ class StepBoundaries:
         else:
             over = step.stepped and self._iterations.is_called_anew(step, module, adapter, inputs)
         # Calls in training mode may be a rollout that is trained on later: they wait for it, though not for ever.
-        evaluated = not step.training and (not step.may_train or step.calls_from_outside >= _LONGEST_ROLLOUT)
+        evaluated = not step.training and (not step.may_train or step.calls_from_outside >= _MAX_ROLLOUT_CALLS)
         if over or (again and step.forwarded and not step.fetched and evaluated):
             self.close()
         if not self.open.forwarded:
@@ -164,7 +165,9 @@ class StepBoundaries:
         """An update that was to be made with all that leads to it, in one graph, was not: nothing was computed."""
         step = self.open
         step.events = [
-            event for event in step.events if event["event"] != EventName.STEP or event.get("optimizer") != optimizer
+            event
+            for event in step.events
+            if event.name is not EventName.STEP or event.fields.get("optimizer") != optimizer
         ]
         step.optimizers.discard(optimizer)
         step.stepped = bool(step.optimizers)
@@ -179,12 +182,14 @@ class StepBoundaries:
     def _close_at(self, place: int) -> None:
         """Close the step before one of its events; the rest of them begins the next."""
         later, self.open.events = self.open.events[place:], self.open.events[:place]
-        backward = sum(event["event"] == EventName.BACKWARD for event in self.open.events)
+        backward = sum(event.name is EventName.BACKWARD for event in self.open.events)
         pulled, self.open.backward = self.open.backward - backward, backward
         self.close()
-        self.open.events += [
-            {**event, "micro": event["micro"] - backward} if "micro" in event else event for event in later
-        ]
+        for event in later:
+            micro = event.fields.get("micro")
+            if isinstance(micro, int):
+                event.fields["micro"] = micro - backward
+        self.open.events += later
         self.open.backward = pulled
 
     def close(self) -> None:

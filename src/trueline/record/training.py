@@ -9,6 +9,7 @@ from typing import Any
 from trueline.adapters.identity import ByIdentity, Reference, reference
 from trueline.adapters.nouns import Loader, Optimizer
 from trueline.adapters.protocol import Adapter
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.run import CallInfo, ModuleInfo, ParamInfo
 from trueline.record.networks import Networks, Place
@@ -24,7 +25,7 @@ class Training:
         self.adapters: list[Adapter] = []
         self.networks = Networks()
         self.parameters = Parameters()
-        self.hyper: dict[str, list[dict[str, Any]]] = {"optimizers": [], "loaders": []}
+        self.hyper: dict[str, list[JsonObject]] = {"optimizers": [], "loaders": []}
         self.circumstances: Mapping[str, Any] = {}
         self.changed = True
         self._modules = Modules(project)
@@ -66,7 +67,7 @@ class Training:
         """The optimizers that have been seen, in the order of their numbers."""
         return (optimizer for known in self._optimizers if (optimizer := known()) is not None)
 
-    def loader_index(self, loader: Loader, facts: Mapping[str, Any]) -> int:
+    def loader_index(self, loader: Loader, facts: JsonObject) -> int:
         """A loader's number, the same for loaders of which the same is known."""
         described, loaders = dict(facts), self.hyper["loaders"]
         if described not in loaders:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from trueline.adapters.nouns import Network, Optimizer, Unreadable, Value
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.key import Kind
 from trueline.model.run import EventName
 from trueline.record.hand_updates import HandUpdates
@@ -52,7 +53,7 @@ class UpdateObserver(SilentObserver):
             self._boundaries.updated_by_hand()
             self.by_hand.forget()
 
-    def _line_of(self, event: EventName) -> dict[str, Any]:
+    def _line_of(self, event: EventName) -> dict[str, JsonObject]:
         """The user's line of an event, for the first few of a kind."""
         lines = self._kept.counts.lines
         count = lines.get(event, 0)
@@ -91,7 +92,7 @@ class UpdateObserver(SilentObserver):
             self._boundaries.loss_comes()
         micro = self._boundaries.open.backward
         index = sum(
-            event["event"] == EventName.LOSS and event["micro"] == micro and event["source"] == source
+            event.name is EventName.LOSS and event.fields["micro"] == micro and event.fields["source"] == source
             for event in self._boundaries.open.events
         )
         kept = Lazy(self._values.read, self._values.keep(value))
@@ -135,11 +136,11 @@ class UpdateObserver(SilentObserver):
     def _note_norm(self, gradients: Sequence[Value]) -> None:
         """No optimizer will tell what it gets: the norm of what the pass has left."""
         events = reversed(self._boundaries.open.events)
-        last = next((event for event in events if event["event"] == EventName.BACKWARD), None)
+        last = next((event for event in events if event.name is EventName.BACKWARD), None)
         if last is not None and gradients:
             # One that stands for many, or holds no numbers, has no norm.
             with contextlib.suppress(Unreadable, RuntimeError, TypeError, ValueError, NotImplementedError):
-                last["grad_norm"] = Lazy(self._values.read, self._values.keep(self._values.norm(gradients)))
+                last.fields["grad_norm"] = Lazy(self._values.read, self._values.keep(self._values.norm(gradients)))
 
     def scale(self, value: Value) -> None:
         self._kept.event(EventName.SCALE, value=Lazy(self._values.read, value))
@@ -193,12 +194,12 @@ class UpdateObserver(SilentObserver):
         index = self._optimizer(optimizer)
         if skipped:
             for event in reversed(self._boundaries.open.events):
-                if event["event"] == EventName.STEP and event["optimizer"] == index:
-                    event["skipped"] = True
+                if event.name is EventName.STEP and event.fields["optimizer"] == index:
+                    event.fields["skipped"] = True
                     break
             self._kept.event(EventName.OVERFLOW, optimizer=index)
 
-    def scheduled(self, scheduler: Any) -> None:
+    def scheduled(self, scheduler: object) -> None:
         optimizer = getattr(scheduler, "optimizer", None)
         rates = [group.settings.get("lr") for group in self._values.groups(optimizer)] if optimizer is not None else []
         self._kept.event(
@@ -213,5 +214,5 @@ class UpdateObserver(SilentObserver):
         elif what == "pulled" or not self._boundaries.in_backward:
             self._asides.told(what, facts, [call.module for call in self._recorded.calls.stack])
 
-    def notice(self, message_id: str, **params: Any) -> None:
+    def notice(self, message_id: str, **params: Json) -> None:
         self._kept.notice(message_id, params)

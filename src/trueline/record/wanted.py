@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
+from trueline.model.json_value import Json
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadUsage
 from trueline.record.keeping.keep import Keep
@@ -63,7 +63,7 @@ class Wanted:
         """Whether a module's tensors are wanted."""
         return not self.modules or any(fnmatchcase(path, pattern) for pattern in self.modules)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """What run.json says was recorded."""
         return {
             "stats": self.stats,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, Final
+from collections.abc import Sequence, Set
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Handed, State, Thing
+from trueline.adapters.nouns import Handed, Loader, State, Thing, Value
 from trueline.adapters.saving import Unfit, rebuilt
 from trueline.adapters.tree import replaced
 from trueline.formats.run_folder.states import Kept
+from trueline.model.json_value import JsonObject
 from trueline.model.trouble import BadUsage, Trouble
 from trueline.record.keeping.counters import move_enumerations
 from trueline.record.keeping.counters import restore as restore_counters
@@ -22,7 +23,7 @@ from trueline.record.recorded import Recorded
 from trueline.replay.prompt import stop_soon
 from trueline.replay.reenactment import Item, Parted, Reenactment, differences, misfit, state_of
 
-_LONGEST_REASON: Final = 300
+_MAX_REASON_CHARACTERS: Final = 300
 
 
 class Injector(SilentObserver):
@@ -45,13 +46,13 @@ class Injector(SilentObserver):
         self._generators = Generators(self._adapter.replaying, self._values)
         self._adapter.replaying.prepare()
 
-    def _number(self, loader: Any) -> int:
+    def _number(self, loader: Loader) -> int:
         return self._loaders.of(loader, self._recorder.training.loader_known(loader))
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: JsonObject) -> None:
         self._replay.iteration_began(self._number(loader))
 
-    def instead(self, loader: Any) -> Handed | None:
+    def instead(self, loader: Loader) -> Handed | None:
         """A kept batch for the loaders of training; evaluation fetches its own."""
         number = self._number(loader)
         if number not in self._replay.loaders or self._replay.is_set_up(number):
@@ -63,11 +64,11 @@ class Injector(SilentObserver):
         except Unfit as error:
             self._replay.trouble = BadUsage("replay.no_class", name=str(error))
         except Exception as error:  # noqa: BLE001 - a state that is not what a run has kept can fail in any way
-            reason = " ".join(str(error).split())[:_LONGEST_REASON]
+            reason = " ".join(str(error).split())[:_MAX_REASON_CHARACTERS]
             self._replay.trouble = BadUsage("replay.does_not_fit", reason=f"{type(error).__name__}: {reason}")
         raise ScriptEnded
 
-    def _instead(self, loader: Any, number: int) -> Handed | None:
+    def _instead(self, loader: Loader, number: int) -> Handed | None:
         if not self._replay.began:
             self._begin()
         if self._replay.is_between(number):
@@ -135,7 +136,7 @@ class Injector(SilentObserver):
             counters = rebuilt(replay.kept(step).tree["counters"], {}, self._values.from_numpy)
             restore_counters(counters, (int,))
 
-    def _hand(self, loader: Any, item: Item) -> Handed:
+    def _hand(self, loader: Loader, item: Item) -> Handed:
         assert item.entry is not None
         arrays = self._replay.states.batch(item.step, item.entry["serial"])
         batch = rebuilt(item.entry["tree"], arrays, self._values.from_numpy)
@@ -145,11 +146,11 @@ class Injector(SilentObserver):
         self._generators.restore(State(arrays, item.entry["random"]))
         return Handed(batch)
 
-    def _widened(self, batch: Any) -> Any:
+    def _widened(self, batch: Value) -> Value:
         """The batch with numbers of half precision in float32."""
         halves = ("float16", "bfloat16")
 
-        def wide(_: str, tensor: Any) -> Any:
+        def wide(_: str, tensor: Value) -> Value:
             if self._values.dtype(tensor) not in halves:
                 return tensor
             return self._values.from_numpy(self._values.to_numpy(tensor).astype(np.float32))

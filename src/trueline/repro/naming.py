@@ -31,12 +31,12 @@ _SEEDING: Final = {
 
 def of_stream(stream: str, base: Trial, found: Sequence[Consumer]) -> Iterator[Free]:
     """A generator of the process that the script does not seed in time."""
-    for one in (_functional(base, consumer) for consumer in found):
-        source = _values_by(stream, base) if one.drives == kinds.VALUES else one.drives
-        line = _line(stream, source, base, one)
-        yield _stream(source, stream, one, line, base)
+    for consumer in (_functional(base, known) for known in found):
+        source = _values_by(stream, base) if consumer.drives == kinds.VALUES else consumer.drives
+        line = _line(stream, source, base, consumer)
+        yield _stream(source, stream, consumer, line, base)
     framework = stream in ("torch", "mindspore")
-    early = any(one.drives in (kinds.WEIGHTS, kinds.ORDER) for one in found)
+    early = any(consumer.drives in (kinds.WEIGHTS, kinds.ORDER) for consumer in found)
     if framework and early and base.told.first("seed", stream=stream) is None:
         # What comes later in the same stream cannot be told apart by its values, but it is the same stream.
         for module in dropouts(base)[:1]:
@@ -44,37 +44,39 @@ def of_stream(stream: str, base: Trial, found: Sequence[Consumer]) -> Iterator[F
             yield _stream(kinds.DROPOUT, stream, consumer, module.built_at, base, Certainty.LIKELY)
 
 
-def _functional(base: Trial, one: Consumer) -> Consumer:
+def _functional(base: Trial, consumer: Consumer) -> Consumer:
     """What no module shows, from the lines between the calls."""
-    drawn = random_line(base, one.difference.module) if one.drives == kinds.OPERATOR else None
+    drawn = random_line(base, consumer.difference.module) if consumer.drives == kinds.OPERATOR else None
     if drawn is None:
-        return one
-    return replace(one, drives=kinds.DROPOUT if drawn[1] else one.drives, line=drawn[0], module=None)
+        return consumer
+    return replace(consumer, drives=kinds.DROPOUT if drawn[1] else consumer.drives, line=drawn[0], module=None)
 
 
 def _stream(
     source: str,
     stream: str,
-    one: Consumer,
+    consumer: Consumer,
     line: Location | None,
     base: Trial,
     certainty: Certainty = Certainty.CERTAIN,
 ) -> Free:
-    name = one.module.path or one.module.type if one.module is not None else one.difference.key
-    type_name = one.module.type if one.module is not None else ""
-    functional = source == kinds.DROPOUT and one.module is None
+    name = consumer.module.path or consumer.module.type if consumer.module is not None else consumer.difference.key
+    type_name = consumer.module.type if consumer.module is not None else ""
+    functional = source == kinds.DROPOUT and consumer.module is None
     said = message(
         "repro.free_functional_dropout" if functional else f"repro.free_{source}",
         generator=message(f"repro.generator_{stream.replace('.', '_')}"),
         module=name,
         type=type_name,
-        step=one.difference.step,
-        key=one.difference.key,
+        step=consumer.difference.step,
+        key=consumer.difference.key,
     )
     seeding = _SEEDING[stream]
     if base.info is not None and base.info.framework == "mindspore" and stream == "numpy":
         seeding = _SEEDING["mindspore"]
-    return Free(source, stream, one.drives, line, said, message("repro.advice_seed", seeding=seeding), one, certainty)
+    return Free(
+        source, stream, consumer.drives, line, said, message("repro.advice_seed", seeding=seeding), consumer, certainty
+    )
 
 
 def _values_by(stream: str, base: Trial) -> str:
@@ -86,11 +88,11 @@ def _values_by(stream: str, base: Trial) -> str:
     if stream != "torch":
         return kinds.VALUES
     loaders = base.info.hyper.get("loaders") if base.info is not None else None
-    many = isinstance(loaders, list) and any(isinstance(one, dict) and one.get("workers") for one in loaders)
+    many = isinstance(loaders, list) and any(isinstance(loader, dict) and loader.get("workers") for loader in loaders)
     return "worker_seeds" if many else kinds.VALUES
 
 
-def _line(stream: str, source: str, base: Trial, one: Consumer) -> Location | None:
+def _line(stream: str, source: str, base: Trial, consumer: Consumer) -> Location | None:
     told = base.told
     if source == kinds.ORDER:
         drawn = told.first("draw", stream=stream, moment="data") or told.first("draw", stream=stream)
@@ -104,8 +106,8 @@ def _line(stream: str, source: str, base: Trial, one: Consumer) -> Location | No
     if source in (kinds.RATES, kinds.ENDING):
         return _line_of(told.first("draw", stream=stream))
     if source == kinds.OPERATOR:
-        return _line_of(told.first("draw", stream=stream, moment="train")) or one.line
-    return one.line
+        return _line_of(told.first("draw", stream=stream, moment="train")) or consumer.line
+    return consumer.line
 
 
 def _line_of(word: Word | None) -> Location | None:
@@ -115,13 +117,15 @@ def _line_of(word: Word | None) -> Location | None:
 def _loader(base: Trial) -> Word | None:
     """Where the order of the training data is decided: a shuffle, or the first loader that shuffles."""
     built = list(base.told.of("loader"))
-    shuffles = [one for one in built if one["kind"] == "ShuffleDataset"] or [one for one in built if one["shuffle"]]
+    shuffles = [word for word in built if word["kind"] == "ShuffleDataset"] or [
+        word for word in built if word["shuffle"]
+    ]
     return next(iter(shuffles or built), None)
 
 
 def _item(base: Trial) -> Location | None:
-    for one in base.told.of("loader"):
-        if isinstance(item := one["item"], dict):
+    for word in base.told.of("loader"):
+        if isinstance(item := word["item"], dict):
             definition = Location(item["file"], item["line"])
             return line_in_function(definition) or definition
     return _line_of(_loader(base))
@@ -131,7 +135,7 @@ def of_seed(word: Word, values: Sequence[object], consumer: Consumer | None) -> 
     """A seed that the script computes, and that is another one in every run."""
     text = linecache.getline(word.line.file, word.line.line) if word.line is not None else ""
     by_time = _TIME.search(text) is not None
-    shown = ", ".join(str(one) for one in values[:2])
+    shown = ", ".join(str(value) for value in values[:2])
     drives = consumer.drives if consumer is not None else kinds.ENDING
     said: Message
     if by_time:
@@ -151,7 +155,7 @@ def of_fresh(word: Word, consumer: Consumer) -> Free:
 
 def of_hash(base: Trial, consumer: Consumer) -> Free:
     """Python's hash seed."""
-    lines = lines_by_hash([str(one["path"]) for one in base.told.of("source")])
+    lines = lines_by_hash([str(word["path"]) for word in base.told.of("source")])
     said = message("repro.free_set_order", drives=drives_word(consumer.drives))
     advice = message("repro.advice_sorted")
     sure = Certainty.CERTAIN if len(lines) == 1 else Certainty.LIKELY

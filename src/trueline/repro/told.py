@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 
-_MOST = 1 << 24
+_MAX_BYTES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Word:
 
     told: str
     line: Location | None
-    fields: Mapping[str, Any]
+    fields: JsonObject
 
     def __getitem__(self, name: str) -> Any:
         return self.fields.get(name)
@@ -31,21 +32,21 @@ class Told:
 
     words: tuple[Word, ...] = ()
 
-    def of(self, told: str, **wanted: Any) -> Iterator[Word]:
+    def of(self, told: str, **wanted: Json) -> Iterator[Word]:
         """The words of a kind, with these fields."""
-        for one in self.words:
-            if one.told == told and all(one[name] == value for name, value in wanted.items()):
-                yield one
+        for word in self.words:
+            if word.told == told and all(word[name] == value for name, value in wanted.items()):
+                yield word
 
-    def first(self, told: str, **wanted: Any) -> Word | None:
+    def first(self, told: str, **wanted: Json) -> Word | None:
         """The first of them."""
         return next(self.of(told, **wanted), None)
 
-    def seeds(self) -> dict[str, list[Any]]:
+    def seeds(self) -> dict[str, list[Json]]:
         """The seeds that the script has chosen, by line."""
-        found: dict[str, list[Any]] = {}
-        for one in self.of("seed"):
-            found.setdefault(one["site"], []).append(one["value"])
+        found: dict[str, list[Json]] = {}
+        for word in self.of("seed"):
+            found.setdefault(word["site"], []).append(word["value"])
         return found
 
 
@@ -53,7 +54,7 @@ def read_told(path: Path) -> Told:
     """Empty where nothing was told."""
     try:
         with path.open("rb") as file:
-            lines = file.read(_MOST).splitlines()
+            lines = file.read(_MAX_BYTES).splitlines()
     except OSError:
         return Told()
     return Told(tuple(word for line in lines if (word := _word(line)) is not None))

@@ -147,8 +147,8 @@ def points_of(on: Sequence[str]) -> Any:
         return None
     from trueline.watch.points import Points, parse, recommended
 
-    chosen = [parse(one) for one in on if one != "recommended"]
+    chosen = [parse(text) for text in on if text != "recommended"]
     if "recommended" in on:
-        known = {one.id for one in chosen}
-        chosen += [one for one in recommended(("tanh", "sigmoid", "relu")) if one.id not in known]
+        known = {point.id for point in chosen}
+        chosen += [point for point in recommended(("tanh", "sigmoid", "relu")) if point.id not in known]
     return Points(chosen)

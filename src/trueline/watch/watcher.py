@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.identity import Reference, reference
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Handed, Value
+from trueline.adapters.nouns import Handed, Loader, Network, Optimizer, Value
 from trueline.adapters.tree import leaves
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.location import Location
 from trueline.record.observers import Observers, SilentObserver
@@ -28,9 +29,9 @@ from trueline.watch.state import Signs, Watch, WatchEnded
 from trueline.watch.tracker import Tracker, odd_rows
 
 # A smaller scale mends gradients that are too large, no loss that is not finite.
-_LOST_FOR_GOOD: Final = 3
+_LOST_STEPS: Final = 3
 # A loop that fetches more than this between two updates does something else with its data than training.
-_MOST_BATCHES: Final = 64
+_MAX_BATCHES: Final = 64
 
 
 class Watcher(SilentObserver):
@@ -51,16 +52,16 @@ class Watcher(SilentObserver):
         self._tracker: Tracker | None = None
         self._tracking: AbstractContextManager[None] | None = None
         self._updating = Updating.NOT
-        self._loss: Any = None
+        self._loss: Value = None
         # Whether this pass has gone back already, and whether the script has seen before that its loss is not finite.
         self._went_back = False
         self._seen_bad = False
         # Those before it in the same step, which count where no update shows what has become of them.
-        self._losses: list[Any] = []
-        self._gradients: Sequence[tuple[Any, Any]] = ()
+        self._losses: list[Value] = []
+        self._gradients: Sequence[tuple[Value, Value]] = ()
         self._starts: list[Seen] = []
         self._outputs: list[str] = []
-        self._batch: dict[int, tuple[str, Any]] = {}
+        self._batch: dict[int, tuple[str, Value]] = {}
         self._checked = False
         self._skipped = False
         # Whether anything but its loss has shown the step that is going on.
@@ -110,15 +111,15 @@ class Watcher(SilentObserver):
 
     # ---- data
 
-    def fetch_began(self, loader: Any) -> None:
+    def fetch_began(self, loader: Loader) -> None:
         # What a loader computes is no part of a step.
         if self._tracker is not None:
             self._tracker.paused = True
 
-    def loader_ended(self, loader: Any) -> None:
+    def loader_ended(self, loader: Loader) -> None:
         self._resume()
 
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+    def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
         self._taken(loader, batch, indexes)
         self._resume()
 
@@ -126,7 +127,7 @@ class Watcher(SilentObserver):
         if self._tracker is not None:
             self._tracker.paused = False
 
-    def _taken(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+    def _taken(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
         self._announced = True
         self._give_up()
         self._name_batch(batch)
@@ -136,38 +137,38 @@ class Watcher(SilentObserver):
             snapshot = self._snapshot = self._snapshot or Snapshot(self._adapter)
             if self._between_updates and snapshot.is_due:
                 networks, optimizers = list(self._readings.networks()), list(self._recorder.training.optimizers_alive())
-                counting = [found for one in self._counting if (found := one()) is not None]
+                counting = [found for known in self._counting if (found := known()) is not None]
                 snapshot.take(networks, optimizers, counting)
                 watch.kept_bytes = max(watch.kept_bytes, snapshot.bytes)
                 self._unused = []
             self._between_updates = False
             if snapshot.whole:
                 self._unused.append(Fetched.of(loader, batch, indexes, self._values))
-            if len(self._unused) > _MOST_BATCHES:
+            if len(self._unused) > _MAX_BATCHES:
                 snapshot.forget()
                 self._unused = []
 
-    def _name_batch(self, batch: Any) -> None:
+    def _name_batch(self, batch: Value) -> None:
         found = self._tensors(batch)
         self._batch |= found
         if self._tracker is not None:
             self._tracker.handed_out(found)
 
-    def _tensors(self, batch: Any) -> dict[int, tuple[str, Any]]:
+    def _tensors(self, batch: Value) -> dict[int, tuple[str, Value]]:
         found = leaves(batch, self._values.is_tensor)
-        return {self._values.identity(one): (index, one) for index, one in found}
+        return {self._values.identity(tensor): (index, tensor) for index, tensor in found}
 
     def _rows(self, name: str) -> Sequence[int]:
         """The samples in a field of the batch that are not like the others."""
-        fields = (self._readings.array(one, name) for index, one in self._batch.values() if index == name)
-        return next((rows for one in fields if one is not None and (rows := odd_rows(one))), ())
+        fields = (self._readings.array(tensor, name) for index, tensor in self._batch.values() if index == name)
+        return next((rows for array in fields if array is not None and (rows := odd_rows(array))), ())
 
     def _bad_field(self) -> str | None:
         """A field of the batch with NaN in it; infinite numbers may be meant, as in masks."""
         summaries = ((name, self._readings.summary(tensor)) for name, tensor in self._batch.values())
         return next((name for name, summary in summaries if summary is not None and summary.nan), None)
 
-    def instead(self, loader: Any) -> Handed | None:
+    def instead(self, loader: Loader) -> Handed | None:
         """The batches since the state was kept, once more; the last are those of the step that went wrong."""
         if not self._again or self._snapshot is None or not self._due or self._due[0].loader is not loader:
             return None
@@ -210,7 +211,7 @@ class Watcher(SilentObserver):
     def _module(self) -> str:
         return next((call.place.path for call in reversed(self.recorded.calls.stack) if call.place is not None), "")
 
-    def _named(self, tensor: Any) -> tuple[str, Part] | None:
+    def _named(self, tensor: Value) -> tuple[str, Part] | None:
         name = self._readings.name(tensor)
         if name is not None:
             return name, Part.WEIGHTS
@@ -219,7 +220,7 @@ class Watcher(SilentObserver):
 
     # ---- what happens in a step
 
-    def call_comes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def call_comes(self, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         """A module is about to be called, which may begin a new step."""
         if self.recorded.calls.stack:
             return
@@ -230,7 +231,7 @@ class Watcher(SilentObserver):
             self._batch = self._tensors((list(args), dict(kwargs)))
         self._begin_where_wanted()
 
-    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+    def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
         place, watch = self.recorded.calls.returning, self._watch
         if watch.limit is None or place is None:
             return
@@ -246,7 +247,7 @@ class Watcher(SilentObserver):
                 made = self._tracker.maker(tensor) if self._tracker is not None else None
                 self._starts += [made] if made is not None else []
 
-    def loss(self, value: Any, source: str) -> None:
+    def loss(self, value: Value, source: str) -> None:
         if source != "output":
             self._note_loss(value)
 
@@ -255,7 +256,7 @@ class Watcher(SilentObserver):
         """A loss that never goes back is seen where the script itself looks at it."""
         return True
 
-    def read_non_finite(self, value: Any) -> None:
+    def read_non_finite(self, value: Value) -> None:
         """Of a loss that has gone back, that is known already."""
         if self.recorded.calls.stack or self._went_back or self._seen_bad:
             return
@@ -293,23 +294,23 @@ class Watcher(SilentObserver):
         looking = Looking(self._values, self._parameters, self._readings.summary, self._named, None)
         watch.left = looking.signs(None, 0.0, (), held, ()).weights
 
-    def _note_loss(self, value: Any) -> None:
+    def _note_loss(self, value: Value) -> None:
         self._went_back, self._seen_bad = True, False
         if self._loss is not None and not self._checked:
             self._losses = (
-                [self._worst(), self._loss] if len(self._losses) >= _MOST_BATCHES else [*self._losses, self._loss]
+                [self._worst(), self._loss] if len(self._losses) >= _MAX_BATCHES else [*self._losses, self._loss]
             )
         self._loss = self._values.keep(value)
         made = self._tracker.maker(value) if self._tracker is not None else None
         if made is not None:
             self._starts.append(made)
 
-    def forward_began(self, parameters: Sequence[Any]) -> None:
+    def forward_began(self, parameters: Sequence[Value]) -> None:
         self._updating = Updating.NOT
         self._announced = True
         self._begin_where_wanted()
 
-    def zero_grad(self, owner: Any) -> None:
+    def zero_grad(self, owner: Network | Optimizer) -> None:
         # Whatever was pulled back before is thrown away.
         self._window, self._starts = self._step, []
 
@@ -325,7 +326,7 @@ class Watcher(SilentObserver):
         # What is computed from now on is done to gradients, until the next forward pass.
         self._updating = Updating.BY_HAND
 
-    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def pulled(self, pairs: Sequence[tuple[Value, Value]]) -> None:
         # Gradients of values that nobody will see updated are looked at by themselves.
         handed = self.recorded.updates.by_hand.of_handed(pairs)
         # Of several passes in a step the first that is not finite counts.
@@ -333,7 +334,7 @@ class Watcher(SilentObserver):
             self._gradients, self._norm = handed, self._values.norm([gradient for _, gradient in handed])
             self._note_makers(handed)
 
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+    def step_began(self, optimizer: Optimizer, gradients: Sequence[tuple[Value, Value]] | None) -> None:
         self._optimizer = type(optimizer).__name__
         if gradients is not None:
             self._norm = self.recorded.updates.norm
@@ -342,7 +343,7 @@ class Watcher(SilentObserver):
         self._updating = Updating.BY_OPTIMIZER
         self._step_line = user_line(self._adapter.build.package())
 
-    def _note_makers(self, gradients: Sequence[tuple[Any, Any]]) -> None:
+    def _note_makers(self, gradients: Sequence[tuple[Value, Value]]) -> None:
         if self._tracker is not None:
             makers = [self._tracker.maker(gradient) for _, gradient in gradients]
             self._starts += [made for made in makers if made is not None]
@@ -351,25 +352,25 @@ class Watcher(SilentObserver):
         """Whatever is computed from now on belongs to this step no more, unless its data was fetched before."""
         self._updating = Updating.AFTER if self._recorder.boundaries.open.fetched else Updating.AHEAD
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         self._checked = True
         self._skipped = self._skipped or skipped
         held = [parameter for group in self._values.groups(optimizer) for parameter in group.parameters]
         self._look([] if skipped else held, step=self._step, by_optimizer=True, skipped=skipped)
 
-    def scheduled(self, scheduler: Any) -> None:
+    def scheduled(self, scheduler: object) -> None:
         self._counts(scheduler)
 
-    def scaled_by(self, scaler: Any) -> None:
+    def scaled_by(self, scaler: object) -> None:
         self._counts(scaler)
 
-    def _counts(self, helper: Any) -> None:
-        if not any(one() is helper for one in self._counting):
+    def _counts(self, helper: object) -> None:
+        if not any(known() is helper for known in self._counting):
             self._counting.append(reference(helper))
 
     # ---- the end of a step
 
-    def _finished(self, phase: Phase, number: int, _events: Sequence[Mapping[str, Any]]) -> None:
+    def _finished(self, phase: Phase, number: int, _events: Sequence[JsonObject]) -> None:
         """A step is over; one without an optimizer that is known is looked at now."""
         self._batch = {}
         if phase is Phase.EVAL:
@@ -379,13 +380,13 @@ class Watcher(SilentObserver):
         # After an optimizer's update there is a loss only where more was pulled back without it.
         if self._loss is not None and self._recorder.on:
             held = [
-                one.value
+                tensor.value
                 for network in self._readings.networks()
-                for one in self._values.tensors(network)
-                if one.trainable
+                for tensor in self._values.tensors(network)
+                if tensor.trainable
             ]
-            known = {id(one) for one in held}
-            held += [one for one in self.recorded.updates.by_hand.parameters if id(one) not in known]
+            known = {id(parameter) for parameter in held}
+            held += [parameter for parameter in self.recorded.updates.by_hand.parameters if id(parameter) not in known]
             self._loss = self._worst()
             self._look(held, step=number, by_hand=by_hand)
         self._announced = False
@@ -412,7 +413,7 @@ class Watcher(SilentObserver):
 
     def _look(
         self,
-        held: Sequence[Any],
+        held: Sequence[Value],
         *,
         step: int,
         by_optimizer: bool = False,
@@ -441,16 +442,16 @@ class Watcher(SilentObserver):
         if watch.at is not None and self._tracker is None and step + 1 >= watch.at:
             self._begin_tracking()
 
-    def _signs_in(self, held: Sequence[Any]) -> Signs:
+    def _signs_in(self, held: Sequence[Value]) -> Signs:
         watch = self._watch
         looking = Looking(self._values, self._parameters, self._readings.summary, self._named, watch.limit)
         norm = self._values.read(self._norm) if self._norm is not None else 0.0
         watch.remember(norm, looking.size(held))
         return looking.signs(self._loss, norm, self._gradients, held, self._outputs)
 
-    def _worst(self) -> Any:
+    def _worst(self) -> Value:
         """The first loss of the step that is not finite, else the last."""
-        found = (one for one in self._losses if not math.isfinite(self._values.read(one)))
+        found = (loss for loss in self._losses if not math.isfinite(self._values.read(loss)))
         return next(found, self._loss)
 
     def _is_lost(self, step: int) -> bool:
@@ -459,7 +460,7 @@ class Watcher(SilentObserver):
             self._lost_steps = []
             return False
         self._lost_steps.append(step)
-        return len(self._lost_steps) >= _LOST_FOR_GOOD or self._tracker is not None
+        return len(self._lost_steps) >= _LOST_STEPS or self._tracker is not None
 
     def _updated_once(self) -> None:
         """The batches since the last update belong to this one."""
@@ -526,7 +527,7 @@ class Watcher(SilentObserver):
             return False
         self._due = [*self._snapshot.fetched, *self._unused]
         self._last_step = len(self._unused or self._tail)
-        return bool(self._due) and all(one.is_intact(self._values) for one in self._due)
+        return bool(self._due) and all(fetched.is_intact(self._values) for fetched in self._due)
 
     def _end(self) -> None:
         self._end_tracking()
@@ -546,11 +547,11 @@ class _Ahead(SilentObserver):
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         self._watcher.call_comes(args, kwargs)
 
     def backward_began(self) -> None:
         self._watcher.backward_comes()
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         self._watcher.update_ends()

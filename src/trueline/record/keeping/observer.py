@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from trueline.adapters.nouns import Loader, Network, Optimizer, Value
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.keeping.loaders import LoaderNumbers
@@ -21,11 +21,11 @@ class StateObserver(SilentObserver):
         self._recorder = recorded.recorder
         self._states = states
         self._loaders = LoaderNumbers()
-        self._fetched_at: dict[float, int] = {}
+        self._fetched_at: dict[Json, int] = {}
         self._trained_on: set[int] = set()
         recorded.recorder.subscribe(self._finished)
 
-    def _finished(self, phase: Phase, _step: int, events: Sequence[Mapping[str, Any]]) -> None:
+    def _finished(self, phase: Phase, _step: int, events: Sequence[JsonObject]) -> None:
         for event in events:
             number = self._fetched_at.pop(event["t"], None) if event["event"] == EventName.BATCH else None
             if number is not None and phase is Phase.TRAIN:
@@ -34,7 +34,7 @@ class StateObserver(SilentObserver):
     def _number(self, loader: Loader) -> int:
         return self._loaders.of(loader, self._recorder.training.loader_known(loader))
 
-    def loader_began(self, loader: Loader, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: JsonObject) -> None:
         number = self._number(loader)
         if self._serves_training(number):
             self._states.iteration_began(number)
@@ -56,7 +56,7 @@ class StateObserver(SilentObserver):
     def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
         number, event = self._number(loader), self._recorder.boundaries.waiting.newest
         if event is not None:
-            self._fetched_at[event["t"]] = number
+            self._fetched_at[event.at] = number
         if self._serves_training(number):
             self._states.fetched(number, batch, indexes, event)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.adapters.batchers import Batcher
+from trueline.adapters.nouns import Loader, Network, Optimizer, Value
+from trueline.model.json_value import JsonObject
 from trueline.tune.child.feeding import Feeding, samples_in
 from trueline.tune.child.observer import ExperimentObserver, end_here
 
@@ -29,9 +31,9 @@ class BatchObserver(ExperimentObserver):
         self._rate = float(settings.get("rate", 1.0))
         self._most: int | None = settings.get("samples")
         self._built: dict[str, int] = {}
-        self._held: list[tuple[Any, HeldRates]] = []
+        self._held: list[tuple[Optimizer, HeldRates]] = []
         self._feeding = Feeding()
-        self._behind: dict[int, tuple[Sequence[int], Mapping[str, Any]]] = {}
+        self._behind: dict[int, tuple[Sequence[int], JsonObject]] = {}
         self._told: set[int] = set()
         self._entered: int | None = None
         self._passes = 0
@@ -54,21 +56,21 @@ class BatchObserver(ExperimentObserver):
 
     # ---- which loader feeds training
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
+    def loader_began(self, loader: Loader, facts: JsonObject) -> None:
         """An iteration over data begins."""
         self._behind[id(loader)] = (self._batching.behind(loader), facts)
 
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+    def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
         """A batch is there; whether it is trained on shows later."""
         self._feeding.fetched(loader, batch)
 
-    def loader_ended(self, loader: Any) -> None:
+    def loader_ended(self, loader: Loader) -> None:
         """There are no more."""
         evaluated = self._feeding.ended(loader)
         if evaluated:
             self.teller.tell("evaluates", samples=evaluated)
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         """A network is called: what goes into it is a batch too, where there is no loader."""
         if self._entered is None and self.adapter.values.training(module):
             self._entered = samples_in((args, dict(kwargs)))
@@ -104,19 +106,19 @@ class BatchObserver(ExperimentObserver):
             end_here(self.teller)
         super()._begin_update(number)
 
-    def began(self, optimizer: Any, update: int) -> None:
+    def began(self, optimizer: Optimizer, update: int) -> None:
         """Step with rates that go with the batch."""
         del update
         held = self._hold(optimizer)
         if self._rate != 1:
             held.use([rate * self._rate for rate in held.own()])
 
-    def ended(self, optimizer: Any, update: int, *, skipped: bool) -> None:
+    def ended(self, optimizer: Optimizer, update: int, *, skipped: bool) -> None:
         """The script finds its own rates again."""
         del update, skipped
         self._hold(optimizer).release()
 
-    def _hold(self, optimizer: Any) -> HeldRates:
+    def _hold(self, optimizer: Optimizer) -> HeldRates:
         for known, held in self._held:
             if known is optimizer:
                 return held
@@ -125,7 +127,7 @@ class BatchObserver(ExperimentObserver):
         self.teller.tell("rates", rates=[rate * self._rate for rate in held.peak()])
         return held
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         """What was trained on since the last update is this one's."""
         with self._told_trouble():
             if not self._passes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from trueline.adapters.nouns import Optimizer, Value
 from trueline.record.leaving import leave_at_once
 from trueline.record.observers import SilentObserver
 
@@ -30,8 +31,8 @@ class ExperimentObserver(SilentObserver):
         self.updates = 0
         """How many have begun."""
         self._inside = False
-        self._steps: list[tuple[Any, int]] = []
-        self._losses: list[Any] = []
+        self._steps: list[tuple[Optimizer, int]] = []
+        self._losses: list[Value] = []
         self._open: dict[str, Any] | None = None
 
     @property
@@ -41,10 +42,10 @@ class ExperimentObserver(SilentObserver):
 
     # ---- what an experiment may do
 
-    def began(self, optimizer: Any, update: int) -> None:
+    def began(self, optimizer: Optimizer, update: int) -> None:
         """An optimizer is about to step, for the update of this number (from 0)."""
 
-    def ended(self, optimizer: Any, update: int, *, skipped: bool) -> None:
+    def ended(self, optimizer: Optimizer, update: int, *, skipped: bool) -> None:
         """It has stepped."""
 
     def note(self, **fields: Any) -> None:
@@ -57,12 +58,12 @@ class ExperimentObserver(SilentObserver):
 
     # ---- what is heard
 
-    def loss(self, value: Any, source: str) -> None:
+    def loss(self, value: Value, source: str) -> None:
         """A loss; what a network returns in evaluation is none that is trained on."""
         if source != "output":
             self._losses.append(self.adapter.values.keep(value))
 
-    def step_due(self, optimizer: Any) -> None:
+    def step_due(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step."""
         with self._told_trouble():
             self._inside = True
@@ -78,7 +79,7 @@ class ExperimentObserver(SilentObserver):
         self.updates = number
         self._open = {"step": number - 1, "loss": None, "losses": 0, "skipped": False, "t": self.teller.now()}
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         """It has stepped: the losses since the step before are this one's, and the first optimizer's count."""
         with self._told_trouble():
             self._inside = False
@@ -105,11 +106,11 @@ class ExperimentObserver(SilentObserver):
         if found is None:
             return
         if found["loss"] is not None:
-            read = [self.adapter.values.read(one) for one in found["loss"]]
+            read = [self.adapter.values.read(loss) for loss in found["loss"]]
             found["loss"] = sum(read) / len(read)
         self.teller.tell("update", **found)
 
-    def _count(self, optimizer: Any) -> int:
+    def _count(self, optimizer: Optimizer) -> int:
         for place, (known, count) in enumerate(self._steps):
             if known is optimizer:
                 self._steps[place] = (known, count + 1)
