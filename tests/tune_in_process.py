@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from launching import IN_ORDER
 
-from trueline.record.again import Ended
+from trueline.record.command import Ended
 from trueline.record.launch import ScriptEnded
 from trueline.record.recording import Recording
 from trueline.record.run_mode import Experiment

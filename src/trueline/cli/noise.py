@@ -15,7 +15,7 @@ from trueline.formats.run_folder.reader import Run, open_run
 from trueline.model.message import Message, message
 from trueline.model.noise import Noise
 from trueline.model.trouble import Trouble
-from trueline.record.again import Command
+from trueline.record.command import Command
 from trueline.record.perturb import read_moved
 from trueline.record.run_mode import Perturbation, RunMode
 from trueline.record.wanted import Wanted

@@ -22,10 +22,10 @@ from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
     from trueline.cli.run_check import RunCheck
-    from trueline.record.again import Command
+    from trueline.record.command import Command
     from trueline.record.companion import Companion
     from trueline.record.keeping.keep import Keep
-    from trueline.record.leaving import Leaving
+    from trueline.record.process_exit import Leaving
     from trueline.record.recording import Recording
     from trueline.record.run_mode import RunMode
     from trueline.record.wanted import Wanted
@@ -165,7 +165,7 @@ def _keep(ring: int | None, steps: str | None) -> Keep:
 
 def _to_repeat(wanted: Wanted, script: str, args: list[str], as_module: bool) -> Command:
     """The command, and the world as it is before the script has run."""
-    from trueline.record.again import command_to_repeat
+    from trueline.record.command import command_to_repeat
 
     return command_to_repeat(wanted, script, args, as_module=as_module)
 
@@ -205,9 +205,9 @@ def _run(
 ) -> _Ran:
     """Run it; where the script leaves its process at once, ``conclude`` is asked from there for the exit code."""
     from trueline.record import graph_dump, launchers
-    from trueline.record.again import Command
+    from trueline.record.command import Command
     from trueline.record.launch import check_module, check_script, run_module, run_script
-    from trueline.record.leaving import before_leaving
+    from trueline.record.process_exit import before_leaving
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
     from trueline.record.run_mode import RunMode

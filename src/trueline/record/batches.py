@@ -15,7 +15,7 @@ from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
 from trueline.kernel.array import Array
 from trueline.model.sample import Batch, SampleField
-from trueline.record.ends import ends_of
+from trueline.record.padding import ends_of
 
 _MAX_FIELDS: Final = 16
 # Samples that are named of those with numbers that are not finite.

@@ -9,8 +9,8 @@ from trueline.adapters.nouns import Network, Value
 from trueline.adapters.tree import leaves
 from trueline.model.key import Kind
 from trueline.model.run import CallInfo, EventName
-from trueline.record.entering import LAYERS, described
-from trueline.record.leading import Leading, Part, counts_over_calls
+from trueline.record.network_inputs import LAYERS, described
+from trueline.record.network_recognition import NetworkRecognition, Part, counts_over_calls
 from trueline.record.networks import Place
 from trueline.record.observers import SilentObserver
 from trueline.record.open_step import Spot
@@ -35,7 +35,7 @@ class CallObserver(SilentObserver):
         self._recorded, self._adapter, self._values = recorded, recorded.adapter, recorded.values
         self._training, self._boundaries = recorded.recorder.training, recorded.recorder.boundaries
         self._kept, self._wanted = recorded.recorder.kept, recorded.recorder.wanted
-        self._leading = Leading(recorded.values)
+        self._recognition = NetworkRecognition(recorded.values)
         self.stack: list[OpenCall] = []
         self.returning: Place | None = None
 
@@ -45,17 +45,19 @@ class CallObserver(SilentObserver):
 
         So are those inside a module of which it is open whether it is a network.
         """
-        return self._boundaries.capturing or self._boundaries.first_of_phase or bool(self._leading.passed)
+        return self._boundaries.capturing or self._boundaries.first_of_phase or bool(self._recognition.passed)
 
     # ---- calls
 
     def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         if self._boundaries.in_backward:
             return
-        leading = self._leading
-        part = Part.NONE if leading.passed else Part.BEHIND if self.stack else leading.part(module, args, kwargs)
-        if part is Part.NONE and not (leading.passed and leading.has_weights(module)):
-            leading.passed.append((module, args, kwargs))
+        recognition = self._recognition
+        part = (
+            Part.NONE if recognition.passed else Part.BEHIND if self.stack else recognition.part(module, args, kwargs)
+        )
+        if part is Part.NONE and not (recognition.passed and recognition.has_weights(module)):
+            recognition.passed.append((module, args, kwargs))
             self.stack.append(OpenCall(module))
             return
         self._enter_passed()
@@ -63,10 +65,10 @@ class CallObserver(SilentObserver):
 
     def _enter_passed(self) -> None:
         """The calls going on turn out to be a network's."""
-        passed, self._leading.passed = self._leading.passed, []
+        passed, self._recognition.passed = self._recognition.passed, []
         if passed:
             self.stack.clear()
-            self._leading.made(passed[0][0])
+            self._recognition.made(passed[0][0])
         for module, args, kwargs in passed:
             self._enter(module, args, kwargs, begins=not self.stack)
 
@@ -136,9 +138,9 @@ class CallObserver(SilentObserver):
         if innermost is None:
             return
         outputs = list(leaves(output, self._values.is_tensor)) if output is not None else []
-        passed = self._leading.passed
+        passed = self._recognition.passed
         if passed and passed[0][0] is module:
-            if self._leading.trains_something(outputs):
+            if self._recognition.trains_something(outputs):
                 self._enter_passed()
             else:
                 self._return_aside(module, outputs)
@@ -154,7 +156,7 @@ class CallObserver(SilentObserver):
         if place is None or output is None:
             return
         if not self.stack:
-            self._leading.gave(outputs)
+            self._recognition.gave(outputs)
         if position is not None:
             self._kept.edges.made(position, [tensor for _, tensor in outputs], self._values)
         if self._boundaries.capturing and self._wanted.module(place.path):
@@ -164,7 +166,7 @@ class CallObserver(SilentObserver):
 
     def _return_aside(self, module: Network, outputs: Sequence[tuple[str, Value]]) -> None:
         """What was called has nothing to do with a network, except that it may tell how well one does."""
-        self._leading.passed = []
+        self._recognition.passed = []
         self.stack.clear()
         if self._boundaries.open.forwarded:
             self._maybe_loss(module, outputs)

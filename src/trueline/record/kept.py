@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from trueline.adapters.nouns import Value
 from trueline.adapters.protocol import Values
@@ -16,7 +16,6 @@ from trueline.model.message import Message
 from trueline.model.run import EventName
 from trueline.model.summary import Summary
 from trueline.record.edges import Edges
-from trueline.record.looks.counts import Counts
 from trueline.record.looks.modes import ModeLook
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
@@ -39,6 +38,21 @@ class KeptStep:
     stats: Sequence[tuple[Key, Summary]]
     tensors: Mapping[Key, Array]
     batches: list[WholeBatch] | None
+
+
+@dataclass(slots=True)
+class Counts:
+    """How often what was looked at: kept as long as a recording, also where its hooks are taken away and put back."""
+
+    gradients: dict[int, int] = field(default_factory=dict)
+    updates: dict[int, int] = field(default_factory=dict)
+    criteria: int = 0
+    batches: dict[int | None, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    # Processes that the script has started, and whether a forked one has trained.
+    children: int = 0
+    child_trained: Callable[[], bool] = bool
+    dropouts: set[tuple[str, int]] = field(default_factory=set)
 
 
 class Kept:

@@ -23,10 +23,10 @@ from trueline.model.message import Message, message
 from trueline.model.run import UNSEEN_TRAINING
 from trueline.record.arrival import on_import
 from trueline.record.launch import ended_with
-from trueline.record.leaving import leave_at_once
+from trueline.record.process_exit import leave_at_once
 from trueline.record.project import Project, git_state
 from trueline.record.ranks import is_scheduler
-from trueline.record.started import StartedProcesses
+from trueline.record.started_processes import StartedProcesses
 from trueline.record.wanted import Wanted
 from trueline.version import __version__
 

@@ -32,14 +32,14 @@ class Perturbation:
 
 @dataclass(frozen=True, slots=True)
 class RandomnessPlan:
-    """Where a repeated run reports its randomness, and what is fixed in it: nothing, unless ``fixed``.
+    """The file in which a repeated run logs its randomness, and what is fixed in it: nothing, unless ``fixed``.
 
     ``hash`` is Python's hash seed, ``seeds`` those of the generators by stream, ``pins`` the values that seeds which
     the script computes itself get at a line, ``vary`` the line whose fresh generator is another one, ``clock`` the
     time that the script sees, ``threads`` how many threads an operator may use.
     """
 
-    told: str = ""
+    log: str = ""
     fixed: bool = False
     hash: int | None = None
     seeds: Mapping[str, int] = field(default_factory=dict)

@@ -7,21 +7,23 @@ import dataclasses
 import datetime
 import os
 import platform
+import sys
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trueline.formats.run_folder.writer import RankWriter
 from trueline.model.json_value import JsonObject
 from trueline.model.message import Message
 from trueline.model.process_birth import birth_of
 from trueline.model.run import RunInfo
-from trueline.record.importing import let_importing_know
 from trueline.record.kept import KeptStep
 from trueline.record.ranks import leads_its_machine, rank_of
 from trueline.record.training import Training
 from trueline.record.wanted import Wanted
+
+_NO_MODULE: Final = "trueline_no_such_module"
 
 
 def _now() -> str:
@@ -121,7 +123,7 @@ class Sink:
                 writer.abandon()
                 raise
             self._writer = writer
-            let_importing_know(self._wanted.folder)
+            _refresh_finders(self._wanted.folder)
         return self._writer
 
     def _process_now(self) -> dict[str, object]:
@@ -161,3 +163,16 @@ class Sink:
 
 def _to_json(said: Message | None) -> dict[str, object] | None:
     return {"message_id": said.id, "params": dict(said.params)} if said is not None else None
+
+
+def _refresh_finders(made: Path) -> None:
+    """A folder made among the script's modules must not be noticed by its imports.
+
+    Python's finders look anew through each folder that has changed, for which a script may later have no descriptor.
+    They do so here, where the folder was made, and find what they knew.
+    """
+    above = {str(parent) for parent in made.absolute().parents}
+    for place, finder in list(sys.path_importer_cache.items()):
+        if str(Path(place).absolute()) in above:
+            with contextlib.suppress(Exception):
+                finder.find_spec(_NO_MODULE)  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from trueline.model.run import EventName
 from trueline.record.iterations import Iterations, called, last_update
 from trueline.record.open_step import OpenStep
 from trueline.record.training import Training
-from trueline.record.waiting import Waiting, WaitingBatches
+from trueline.record.waiting_batches import Waiting, WaitingBatches
 
 # Calls in training mode wait for an update: after so many they are an evaluation.
 _MAX_ROLLOUT_CALLS: Final = 1000

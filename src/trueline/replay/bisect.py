@@ -18,7 +18,7 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table
 from trueline.model.trouble import BadUsage
-from trueline.record.again import end_group, kept
+from trueline.record.command import end_group, kept
 from trueline.record.run_mode import RunMode
 
 # A state that a replay is to start from, whatever batches it is given.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trueline.model.message import Message
-from trueline.record.again import Command
+from trueline.record.command import Command
 from trueline.record.companion import Companion
 from trueline.record.launch import ScriptEnded
 from trueline.record.observers import Observers
@@ -16,7 +16,7 @@ from trueline.record.randomness import fix_random
 from trueline.record.recorded import Recorded
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
-from trueline.replay.injecting import Injector
+from trueline.replay.injector import Injector
 from trueline.replay.reenactment import Reenactment
 from trueline.watch.state import Watch
 from trueline.watch.watcher import Watcher

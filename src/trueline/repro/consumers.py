@@ -98,7 +98,7 @@ def _order_and_values(
         changed = in_place and not _shuffles(a) and sorted(known) != sorted(again)
         return not changed, changed
     # None comes twice: others were chosen from many, or all were changed, or both.
-    drawn = any(word["moment"] in ("data", "worker") for word in a.told.of("draw"))
+    drawn = any(entry["moment"] in ("data", "worker") for entry in a.log.of("draw"))
     return _shuffles(a), drawn or not _shuffles(a)
 
 

@@ -36,7 +36,7 @@ def _between(trial: Trial, before: Location | None, own: Location | None) -> tup
     known = own or before
     if known is None:
         return None
-    file = next((str(word["path"]) for word in trial.told.of("source") if _is(str(word["path"]), known.file)), None)
+    file = next((str(entry["path"]) for entry in trial.log.of("source") if _is(str(entry["path"]), known.file)), None)
     if file is None:
         return None
     start = before.line if before is not None and before.file == known.file else known.line - _FURTHEST
@@ -66,10 +66,10 @@ def line_in_function(definition: Location) -> Location | None:
 
 def line_in_sources(trial: Trial) -> Location | None:
     """The first line of the script that draws an order."""
-    for word in trial.told.of("source"):
-        for at, text in enumerate(linecache.getlines(str(word["path"])), 1):
+    for entry in trial.log.of("source"):
+        for at, text in enumerate(linecache.getlines(str(entry["path"])), 1):
             if _ORDERS.search(text.partition("#")[0]):
-                return Location(str(word["path"]), at)
+                return Location(str(entry["path"]), at)
     return None
 
 

@@ -17,7 +17,7 @@ from trueline.repro.consumers import Consumer, consumers
 from trueline.repro.differences import Difference, first_difference
 from trueline.repro.free import Free
 from trueline.repro.problem import Problem, find_problem
-from trueline.repro.told import Told, Word
+from trueline.repro.randomness_log import LogEntry, RandomnessLog
 from trueline.repro.trials import Trial, Trials
 
 # From what uses a source of randomness to what is said of it.
@@ -139,7 +139,7 @@ class _Search:
 
     def _widened(self, base: _Base) -> _Base:
         """Fixing the clock and the threads too."""
-        if base.trial.told.first("clock") is not None:
+        if base.trial.log.first("clock") is not None:
             wider = self._wider(base, "clock", replace(base.plan, clock=_CLOCK))
             if wider is not None:
                 self._found.append(naming.of_clock(base.trial, self._parting(base)))
@@ -171,13 +171,13 @@ class _Search:
     # ---- one freed
 
     def _experiments(self, base: _Base) -> Iterator[tuple[str, RandomnessPlan, Name]]:
-        told = base.trial.told
-        for number, word in enumerate(_seed_words(told, base.plan.pins)):
-            pins = {**base.plan.pins, word["site"]: [_another(value) for value in base.plan.pins[word["site"]]]}
-            values = [value for trial in self._free for value in trial.told.seeds().get(word["site"], ())[:1]]
-            yield f"seed-{number + 1}", replace(base.plan, pins=pins), _seeds(word, values)
-        for number, word in enumerate(_fresh_words(told)):
-            yield f"generator-{number + 1}", replace(base.plan, vary=word["site"]), _fresh(word)
+        log = base.trial.log
+        for number, entry in enumerate(_seed_entries(log, base.plan.pins)):
+            pins = {**base.plan.pins, entry["site"]: [_another(value) for value in base.plan.pins[entry["site"]]]}
+            values = [value for trial in self._free for value in trial.log.seeds().get(entry["site"], ())[:1]]
+            yield f"seed-{number + 1}", replace(base.plan, pins=pins), _seeds(entry, values)
+        for number, entry in enumerate(_fresh_entries(log)):
+            yield f"generator-{number + 1}", replace(base.plan, vary=entry["site"]), _fresh(entry)
         for stream in _streams(base.trial):
             yield stream, replace(base.plan, seeds={stream: SECOND_SEED}), _stream(stream, base.trial)
 
@@ -212,8 +212,8 @@ def _freeing(what: str) -> Message:
 
 def _varying(free: Sequence[Trial]) -> dict[str, Sequence[Json]]:
     """The seeds that a line of the script chooses anew in every run, as the first run chose them."""
-    first = free[0].told.seeds()
-    later = [trial.told.seeds() for trial in free[1:]]
+    first = free[0].log.seeds()
+    later = [trial.log.seeds() for trial in free[1:]]
     return {
         site: values
         for site, values in first.items()
@@ -225,39 +225,39 @@ def _another(value: Json) -> Json:
     return value + FIRST_SEED if isinstance(value, int | float) else f"{value}{FIRST_SEED}"
 
 
-def _seed_words(told: Told, pins: Mapping[str, Sequence[Json]]) -> list[Word]:
+def _seed_entries(log: RandomnessLog, pins: Mapping[str, Sequence[Json]]) -> list[LogEntry]:
     """One for each line."""
-    found: dict[str, Word] = {}
-    for word in told.of("seed"):
-        if word["site"] in pins:
-            found.setdefault(word["site"], word)
+    found: dict[str, LogEntry] = {}
+    for entry in log.of("seed"):
+        if entry["site"] in pins:
+            found.setdefault(entry["site"], entry)
     return list(found.values())
 
 
-def _fresh_words(told: Told) -> list[Word]:
-    found: dict[str, Word] = {}
-    for word in told.of("fresh"):
-        found.setdefault(word["site"], word)
+def _fresh_entries(log: RandomnessLog) -> list[LogEntry]:
+    found: dict[str, LogEntry] = {}
+    for entry in log.of("fresh"):
+        found.setdefault(entry["site"], entry)
     return list(found.values())[:_MAX_FRESH_LINES]
 
 
 def _streams(base: Trial) -> list[str]:
     """The generators that may have been used without having been seeded."""
-    told = base.told
-    present = list(dict.fromkeys(str(word["stream"]) for word in told.of("stream")))
+    log = base.log
+    present = list(dict.fromkeys(str(entry["stream"]) for entry in log.of("stream")))
     return [
         stream
         for stream in present
-        if stream not in ("python", "numpy") or told.first("moved", stream=stream) is not None
+        if stream not in ("python", "numpy") or log.first("moved", stream=stream) is not None
     ]
 
 
-def _seeds(word: Word, values: Sequence[Json]) -> Name:
-    return lambda found: [naming.of_seed(word, values, found[0])] if found else []
+def _seeds(entry: LogEntry, values: Sequence[Json]) -> Name:
+    return lambda found: [naming.of_seed(entry, values, found[0])] if found else []
 
 
-def _fresh(word: Word) -> Name:
-    return lambda found: [naming.of_fresh(word, found[0])] if found else []
+def _fresh(entry: LogEntry) -> Name:
+    return lambda found: [naming.of_fresh(entry, found[0])] if found else []
 
 
 def _stream(stream: str, base: Trial) -> Name:

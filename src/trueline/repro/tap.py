@@ -28,7 +28,7 @@ class Tap:
         self.fixing = False
         self.fetching = False
         self.began = False
-        self._file = OwnDescriptor.open(plan.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._file = OwnDescriptor.open(plan.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._process = os.getpid()
         self._thread = threading.get_ident()
         self._seen: set[object] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from trueline.model.trouble import BadScript
-from trueline.record.again import Command, Ended
+from trueline.record.command import Command, Ended
 from trueline.record.run_mode import Experiment, RunMode
 from trueline.record.wanted import Wanted
 from trueline.tune.told import Listener, Update, Word, updates

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trueline.record.again import Command, end_group, kept
+from trueline.record.command import Command, end_group, kept
 from trueline.record.run_mode import RunMode, WatchedStep
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueline.model.message import Message
-from trueline.record.again import Command
-from trueline.record.leaving import Leaving, before_leaving
+from trueline.record.command import Command
+from trueline.record.process_exit import Leaving, before_leaving
 from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
 from trueline.record.run_mode import RunMode

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trueline.model.json_value import JsonObject
-from trueline.record.again import Command
+from trueline.record.command import Command
 from trueline.record.keeping.secrets import has_secret_name, is_secret
 
 # What belongs to the terminal and the process, not to the run.

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trueline.adapters.nouns import Optimizer, Value
-from trueline.record.leaving import leave_at_once
 from trueline.record.observers import SilentObserver
+from trueline.record.process_exit import leave_at_once
 
 if TYPE_CHECKING:
     from trueline.adapters.protocol import Adapter

@@ -14,7 +14,7 @@ from trueline.kernel import UnsupportedDtype, summarise
 from trueline.kernel.array import Array
 from trueline.model.json_value import JsonObject
 from trueline.model.numbers import plain
-from trueline.record.ends import ends_of
+from trueline.record.padding import ends_of
 
 # In the first step so many first calls are looked at, and as many that are fed by no other.
 LAYERS: Final = 10

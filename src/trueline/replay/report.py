@@ -56,7 +56,7 @@ def _same(before: float | None, again: float | None) -> bool:
     return before == again or (math.isnan(before) and math.isnan(again))
 
 
-class Told:
+class ReplayOutcome:
     """A replay beside its run."""
 
     def __init__(self, source: Source, replayed: Replayed) -> None:

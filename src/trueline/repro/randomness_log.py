@@ -1,4 +1,4 @@
-"""What a repeated run has told of its randomness."""
+"""What a repeated run has logged of its randomness."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MAX_BYTES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """One thing that was told."""
+class LogEntry:
+    """A seed, a fresh generator, a draw, a loader …, by its ``kind``, with the user's line."""
 
-    told: str
+    kind: str
     line: Location | None
     fields: JsonObject
 
@@ -27,44 +27,44 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RandomnessLog:
     """All of it, in order."""
 
-    words: tuple[Word, ...] = ()
+    entries: tuple[LogEntry, ...] = ()
 
-    def of(self, told: str, **wanted: Json) -> Iterator[Word]:
-        """The words of a kind, with these fields."""
-        for word in self.words:
-            if word.told == told and all(word[name] == value for name, value in wanted.items()):
-                yield word
+    def of(self, kind: str, **wanted: Json) -> Iterator[LogEntry]:
+        """The entries of a kind, with these fields."""
+        for entry in self.entries:
+            if entry.kind == kind and all(entry[name] == value for name, value in wanted.items()):
+                yield entry
 
-    def first(self, told: str, **wanted: Json) -> Word | None:
+    def first(self, kind: str, **wanted: Json) -> LogEntry | None:
         """The first of them."""
-        return next(self.of(told, **wanted), None)
+        return next(self.of(kind, **wanted), None)
 
     def seeds(self) -> dict[str, list[Json]]:
         """The seeds that the script has chosen, by line."""
         found: dict[str, list[Json]] = {}
-        for word in self.of("seed"):
-            found.setdefault(word["site"], []).append(word["value"])
+        for entry in self.of("seed"):
+            found.setdefault(entry["site"], []).append(entry["value"])
         return found
 
 
-def read_told(path: Path) -> Told:
-    """Empty where nothing was told."""
+def read_log(path: Path) -> RandomnessLog:
+    """Empty where nothing was logged."""
     try:
         with path.open("rb") as file:
             lines = file.read(_MAX_BYTES).splitlines()
     except OSError:
-        return Told()
-    return Told(tuple(word for line in lines if (word := _word(line)) is not None))
+        return RandomnessLog()
+    return RandomnessLog(tuple(entry for line in lines if (entry := _entry(line)) is not None))
 
 
-def _word(line: bytes) -> Word | None:
+def _entry(line: bytes) -> LogEntry | None:
     try:
         found = json.loads(line)
         place = Location(found["file"], found["line"]) if found.get("file") else None
-        return Word(found["told"], place, {k: v for k, v in found.items() if k not in ("told", "file", "line")})
+        return LogEntry(found["told"], place, {k: v for k, v in found.items() if k not in ("told", "file", "line")})
     except (ValueError, KeyError, TypeError, AttributeError):
         # Cut off by the end of the process.
         return None

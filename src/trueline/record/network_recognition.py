@@ -28,7 +28,7 @@ class Part(Enum):
     NONE = auto()
 
 
-class Leading:
+class NetworkRecognition:
     """Remembers what networks have given, and the calls of which it is still open whether they are a network's."""
 
     def __init__(self, values: Values) -> None:
