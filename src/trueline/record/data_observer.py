@@ -86,8 +86,8 @@ class DataObserver(SilentObserver):
 
     def _notice_expanded(self, laid: Laid) -> None:
         for name in laid.left_out:
-            self._kept.notice("record.field_expanded", {"field": name})
+            self._kept.notice("record.field_expanded", field=name)
 
     def _notice_too_large(self, left_out: str | None) -> None:
         if left_out is not None:
-            self._kept.notice(left_out, {})
+            self._kept.notice(left_out)

@@ -84,12 +84,12 @@ class Kept:
         """An event of this moment."""
         return OpenEvent(name, round(time.perf_counter() - self._began, 6), fields)
 
-    def notice(self, message_id: str, params: Mapping[str, object]) -> None:
+    def notice(self, message_id: str, **params: object) -> None:
         """Say once what could not be captured."""
-        said = Message(message_id, dict(params))
+        said = Message(message_id, params)
         if said not in self.notices:
             self.notices.append(said)
-            self.event(EventName.NOTICE, message_id=message_id, params=dict(params))
+            self.event(EventName.NOTICE, message_id=message_id, params=params)
 
     def unwritten_notices(self) -> list[JsonObject]:
         """Those after the last step."""
@@ -100,12 +100,12 @@ class Kept:
         """Keep what is wanted of a tensor of the open step."""
         left_out = self._tensors.take(self._boundaries.open, spot, tensor, values)
         if left_out is not None:
-            self.notice(left_out, {"module": spot.place.path or type(tensor).__name__})
+            self.notice(left_out, module=spot.place.path or type(tensor).__name__)
 
     def meet_parameters(self, root: Root) -> None:
         """Remember a new network's parameters, and say which of them were too far expanded to be read."""
         for name in self._training.parameters.meet(root):
-            self.notice(EXPANDED, {"module": name})
+            self.notice(EXPANDED, module=name)
 
     def evaluation_begins(self) -> None:
         """A network is called: where this may be the first step of an evaluation, its buffers are remembered."""

@@ -112,7 +112,7 @@ class Recorder:
     @guarded
     def note(self, said: Message) -> None:
         """Say, from outside of the hooks, what could not be captured."""
-        self.kept.notice(said.id, said.params)
+        self.kept.notice(said.id, **said.params)
 
     @property
     def finished(self) -> int:
@@ -147,10 +147,10 @@ class Recorder:
     @guarded
     def _close_last(self) -> None:
         if self.kept.counts.child_trained():
-            self.kept.notice(SPAWNED, {})
+            self.kept.notice(SPAWNED)
         self.boundaries.close()
         if self.kept.counts.children and not self.finished:
-            self.kept.notice(SPAWNED, {})
+            self.kept.notice(SPAWNED)
         self._sink.unwritten = self.kept.unwritten_notices()
 
     @guarded

@@ -215,4 +215,4 @@ class UpdateObserver(SilentObserver):
             self._asides.told(what, facts, [call.module for call in self._recorded.calls.stack])
 
     def notice(self, message_id: str, **params: Json) -> None:
-        self._kept.notice(message_id, params)
+        self._kept.notice(message_id, **params)

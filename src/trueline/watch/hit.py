@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.numbers import decode, encode
@@ -128,7 +129,7 @@ class Hit:
         )
 
 
-def _told(line: Location | None) -> dict[str, object] | None:
+def _told(line: Location | None) -> JsonObject | None:
     return line.line_json() if line is not None else None
 
 

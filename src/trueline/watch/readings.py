@@ -37,7 +37,7 @@ class Readings:
 
     def unwatched(self, where: str) -> None:
         """Say that a tensor could not be looked at."""
-        self._recorded.recorder.kept.notice("record.unwatched", {"module": where})
+        self._recorded.recorder.kept.notice("record.unwatched", module=where)
 
     def summary(self, tensor: Value) -> Summary | None:
         """Of a tensor of floating numbers that can be read."""
