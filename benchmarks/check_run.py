@@ -20,7 +20,8 @@ from nets import case
 from trueline.adapters import adapter_of
 from trueline.model.key import Phase
 from trueline.record.project import Project
-from trueline.record.recorder import Recorder, new_info
+from trueline.record.recorder import Recorder
+from trueline.record.sink import new_info
 from trueline.record.wanted import Wanted
 
 LIMITS = {"resnet18": 1.05, "transformer": 1.05}

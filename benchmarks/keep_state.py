@@ -16,9 +16,12 @@ from record import Variant
 from trueline.adapters import adapter_of
 from trueline.adapters.nouns import Thing
 from trueline.adapters.protocol import Adapter
-from trueline.record.keeping.feed import KeepingFeed
+from trueline.record.companion import Companion
 from trueline.record.keeping.keep import Keep
+from trueline.record.keeping.observer import StateObserver
 from trueline.record.keeping.states import StateKeeper
+from trueline.record.observers import Observers
+from trueline.record.recorded import Recorded
 
 RING = 4
 
@@ -39,6 +42,18 @@ class Alone:
         return [one for one in adapter_of("torch").replaying.things() if any(one.held is held for held in self._held)]
 
 
+class _SameKeeper(Companion):
+    """The same keeper and observer, although the hooks come and go with every measured step."""
+
+    def __init__(self, states: StateKeeper) -> None:
+        self._states = states
+        self._observer: StateObserver | None = None
+
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
+        self._observer = self._observer or StateObserver(recorded, self._states)
+        observers.put_last(self._observer)
+
+
 class Keeping(Variant):
     """A network whose last states are kept in a run folder."""
 
@@ -46,8 +61,8 @@ class Keeping(Variant):
         super().__init__(net, {}, folder)
         assert self.recorder is not None
         adapter = cast(Adapter, Alone(self.model, self.optimizer))
-        feed = KeepingFeed(self.recorder, adapter, StateKeeper(Keep(RING), adapter, None))
-        self.recorder.feed = lambda *_: feed
+        adapter.replaying.prepare()
+        self.recorder.companions = [_SameKeeper(StateKeeper(Keep(RING), adapter, None))]
 
 
 class Saving(Variant):

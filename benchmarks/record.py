@@ -18,7 +18,8 @@ from nets import case
 
 from trueline.adapters import adapter_of
 from trueline.record.project import Project
-from trueline.record.recorder import Recorder, new_info
+from trueline.record.recorder import Recorder
+from trueline.record.sink import new_info
 from trueline.record.wanted import Wanted
 
 LIMITS = {net: {"default": 1.05, "stats": 1.20} for net in ("resnet18", "transformer")}

@@ -17,7 +17,8 @@ from mindspore import nn
 
 from trueline.adapters import adapter_of
 from trueline.record.project import Project
-from trueline.record.recorder import Recorder, new_info
+from trueline.record.recorder import Recorder
+from trueline.record.sink import new_info
 from trueline.record.wanted import Wanted
 
 VARIANTS: dict[str, dict[str, bool] | None] = {"plain": None, "default": {}, "stats": {"stats": True}}

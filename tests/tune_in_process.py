@@ -11,19 +11,19 @@ from unittest.mock import patch
 
 from launching import IN_ORDER
 
-from trueline.record.again import Ended
+from trueline.record.command import Ended
 from trueline.record.launch import ScriptEnded
 from trueline.record.recording import Recording
+from trueline.record.run_mode import Experiment
 from trueline.record.wanted import Wanted
-from trueline.tune.child.adapters import ExperimentAdapters
+from trueline.tune.child.companion import Experimenting
 from trueline.tune.child.teller import Teller
-from trueline.tune.experiment import Experiment
 from trueline.tune.told import Listener, Word
 from trueline.tune.trial import Trial
 
 # Reaching the last update ends the process.
 _ENDLESS = 10**9
-_END = "trueline.tune.child.batch_ear.end_here"
+_END = "trueline.tune.child.batch_observer.end_here"
 
 
 @dataclass
@@ -39,13 +39,13 @@ class Here:
     ) -> Trial:
         """Once; the function gets the arguments, if there are any."""
         told = self.folder / f"{name}.told.jsonl"
-        adapters = ExperimentAdapters(replace(experiment, updates=_ENDLESS, told=str(told)))
+        experimenting = Experimenting(replace(experiment, updates=_ENDLESS, told=str(told)))
         recording = Recording(
-            Wanted(self.folder / name, source=False), lambda said: _fail(said.text()), perturbed=adapters
+            Wanted(self.folder / name, source=False), lambda said: _fail(said.text()), companions=[experimenting]
         )
         recording.begin()
         with in_order(), redirect_stdout(sys.stdout), redirect_stderr(sys.stderr), patch(_END, _end):
-            adapters.begin()
+            experimenting.begin()
             with suppress(ScriptEnded):
                 self.train(*(args or ()))
             recording.finish(0)

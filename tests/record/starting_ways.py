@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from trueline.record.started import StartedProcesses
+from trueline.record.started_processes import StartedProcesses
 
 CHILD = "import sys, torch, time; time.sleep(1)"
 PYTHON = [sys.executable, "-c", CHILD]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cli.calling import environment
 
-from trueline.record.again import end_group, kept
+from trueline.record.command import end_group, kept
 
 DAEMON = """
 import os, sys, time

@@ -305,8 +305,8 @@ def test_an_unwritable_folder_turns_recording_off_with_one_warning_and_training_
 
 
 def test_an_error_inside_the_recorder_never_reaches_the_training(tmp_path: Path, plain: str) -> None:
-    broken = "import trueline.record.feed as feed\n"
-    broken += "def broken(*args, **more): raise RuntimeError('planted')\nfeed.describe_batch = broken\n"
+    broken = "import trueline.record.data_observer as observer\n"
+    broken += "def broken(*args, **more): raise RuntimeError('planted')\nobserver.describe_batch = broken\n"
     name = script(tmp_path, "import torch\n" + broken + TRAIN)
     recorded = trueline("run", "-o", "run", name, "--seed", cwd=tmp_path, forked="torch")
     assert (recorded.returncode, recorded.stdout) == (0, plain)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from trueline.record.looks.numpy_losses import recomputed
+from trueline.record.looks.numpy_losses import LossSettings, recomputed
 
 torch.manual_seed(0)
 SCORES, LABELS = torch.randn(12, 5), torch.randint(0, 5, (12,))
@@ -35,12 +35,13 @@ CASES: list[tuple[str, Any, Any, dict[str, Any]]] = [
 def test_the_same_loss_in_numpy(case: tuple[str, Any, Any, dict[str, Any]]) -> None:
     name, prediction, target, settings = case
     plain = {key: value.double().numpy() if torch.is_tensor(value) else value for key, value in settings.items()}
-    found = recomputed(name, prediction.double().numpy(), target.numpy(), plain)
+    found = recomputed(name, prediction.double().numpy(), target.numpy(), LossSettings.of(plain))
     assert found == pytest.approx(float(getattr(functional, name)(prediction, target, **settings)), rel=1e-5)
 
 
 def test_what_cannot_be_said_is_not_said() -> None:
     outside = torch.full((12,), 9)
-    assert recomputed("cross_entropy", SCORES.double().numpy(), outside.numpy(), {}) is None
-    assert recomputed("cross_entropy", SCORES.double().numpy(), LABELS.numpy(), {"reduction": "none"}) is None
-    assert recomputed("mse_loss", VALUES.double().numpy(), TARGETS[:, 0].numpy(), {}) is None
+    assert recomputed("cross_entropy", SCORES.double().numpy(), outside.numpy(), LossSettings()) is None
+    unreduced = LossSettings(reduction="none")
+    assert recomputed("cross_entropy", SCORES.double().numpy(), LABELS.numpy(), unreduced) is None
+    assert recomputed("mse_loss", VALUES.double().numpy(), TARGETS[:, 0].numpy(), LossSettings()) is None

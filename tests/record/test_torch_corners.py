@@ -26,7 +26,8 @@ from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.events import LOOKS, BackwardEvent, BatchEvent, LoaderEvent, NoticeEvent, StepEvent
 from trueline.model.key import Key
 from trueline.record.project import Project
-from trueline.record.recorder import Recorder, new_info
+from trueline.record.recorder import Recorder
+from trueline.record.sink import new_info
 from trueline.record.wanted import Wanted
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from trueline.model.key import Phase
+from trueline.model.run import EventName
 from trueline.record.batches import Laid
+from trueline.record.open_step import OpenEvent
 from trueline.record.whole_batches import WholeBatches
 
 
@@ -15,8 +15,8 @@ def laid(number: int) -> Laid:
     return Laid(2, [("x", np.full((2, 3), number)), ("y", np.arange(2))], [])
 
 
-def event(number: int) -> dict[str, Any]:
-    return {"event": "batch", "t": number}
+def event(number: int) -> OpenEvent:
+    return OpenEvent(EventName.BATCH, number, {})
 
 
 def test_the_first_batches_of_each_phase_are_kept() -> None:
@@ -26,7 +26,7 @@ def test_the_first_batches_of_each_phase_are_kept() -> None:
         phase, loader = (Phase.EVAL, 2) if number % 4 == 3 else (Phase.TRAIN, 1)
         told = event(number)
         whole.add(told, loader, laid(number))
-        for one in whole.of_step([{"event": "loss"}, told], phase) or []:
+        for one in whole.of_step([OpenEvent(EventName.LOSS, 0, {}), told], phase) or []:
             kept[phase].append(int(one.arrays["x"][0, 0]))
     assert kept == {Phase.TRAIN: [0, 1], Phase.EVAL: [3, 7]}
 

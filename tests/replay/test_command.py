@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trueline.record.again import Command
+from trueline.record.command import Command
 from trueline.record.keeping.command import command_of, describe
 
 SECRETS = {

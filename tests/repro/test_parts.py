@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trueline.repro.plan import Plan
+from trueline.record.run_mode import RandomnessPlan
 from trueline.repro.problem import Problem
 from trueline.repro.set_order import lines_by_hash
 
@@ -43,6 +43,6 @@ def test_when_a_problem_comes(steps: tuple[int | None, ...], occurs: str) -> Non
 
 
 def test_a_fresh_generator_is_the_same_at_a_line_until_that_line_is_to_vary() -> None:
-    one, other = Plan(fixed=True), Plan(fixed=True, vary="numpy:train.py:3")
+    one, other = RandomnessPlan(fixed=True), RandomnessPlan(fixed=True, vary="numpy:train.py:3")
     assert one.drawn("numpy:train.py:3", 0) != other.drawn("numpy:train.py:3", 0)
     assert one.drawn("numpy:train.py:4", 0) == other.drawn("numpy:train.py:4", 0) != one.drawn("numpy:train.py:4", 1)

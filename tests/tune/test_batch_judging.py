@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from trueline.model.curve import Curve
-from trueline.record.again import Ended
+from trueline.record.command import Ended
+from trueline.record.run_mode import Experiment
 from trueline.tune.batch.metric import Metric, choose_metric, margin_of
 from trueline.tune.child.feeding import Feeding
-from trueline.tune.experiment import Experiment
 from trueline.tune.trial import Trial
 
 ACCURACY = Metric("val_acc", higher=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from trueline.record.run_mode import VARIABLE, Experiment, RunMode
 from trueline.tune.child.lines import Stamped
 from trueline.tune.child.teller import Teller
-from trueline.tune.experiment import VARIABLE, Experiment
 from trueline.tune.logged import accuracy_of, higher_is_better, logged_curves
 from trueline.tune.told import Listener, updates
 
@@ -62,13 +63,11 @@ def test_accuracies_are_known_by_their_names(name: str, higher: bool) -> None:
 
 
 def test_an_experiment_goes_through_the_environment_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Experiment("rates", 100, {"from": None, "shape": "exp"})
-    text = asked.environment("told.jsonl")[VARIABLE]
-    assert json.loads(text)["told"] == "told.jsonl"
+    asked = Experiment("rates", 100, {"from": None, "shape": "exp"}, "told.jsonl")
+    text = RunMode(experiment=asked).environment()[VARIABLE]
+    assert json.loads(text) == {"experiment": asdict(asked)}
     monkeypatch.setenv(VARIABLE, text)
-    monkeypatch.setattr("trueline.tune.experiment.end_with_parent", lambda: None)
-    found = Experiment.in_environment()
-    assert found is not None
-    assert (found.kind, found.updates, found.settings["shape"]) == ("rates", 100, "exp")
+    monkeypatch.setattr("trueline.record.run_mode.end_with_parent", lambda: None)
+    assert RunMode.of_process() == RunMode(experiment=asked)
     # What the script starts itself runs as usual.
-    assert Experiment.in_environment() is None
+    assert RunMode.of_process() == RunMode()

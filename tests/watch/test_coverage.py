@@ -27,7 +27,7 @@ NEVER_TOLD = {
 
 @pytest.mark.parametrize("framework", ["torch", "mindspore"])
 def test_an_internal_error_anywhere_is_no_all_clear_and_training_goes_on(framework: str, tmp_path: Path) -> None:
-    done = python(str(HERE / "broken_feeds.py"), framework, cwd=tmp_path, env=IN_ORDER, forked=framework)
+    done = python(str(HERE / "broken_observers.py"), framework, cwd=tmp_path, env=IN_ORDER, forked=framework)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     assert [name for name, one in found.items() if not one["went_on"]] == []
@@ -176,9 +176,9 @@ def test_what_was_not_watched_is_said_and_the_exit_code_is_not_zero(tmp_path: Pa
 
 
 BROKEN = (
-    "import torch, trueline.record.recorder as r\n"
+    "import torch, trueline.record.kept as kept\n"
     + LOOP.format("pass").replace("if step >= 5", "if step == 9")
-    + "    if step == 3: r.Recorder.event = lambda *_, **__: 1 / 0\n"
+    + "    if step == 3: kept.Kept.event = lambda *_, **__: 1 / 0\n"
 )
 
 

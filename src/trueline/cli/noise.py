@@ -15,8 +15,9 @@ from trueline.formats.run_folder.reader import Run, open_run
 from trueline.model.message import Message, message
 from trueline.model.noise import Noise
 from trueline.model.trouble import Trouble
-from trueline.record.again import Command
-from trueline.record.perturb import Perturbation, read_told
+from trueline.record.command import Command
+from trueline.record.perturb import read_moved
+from trueline.record.run_mode import Perturbation, RunMode
 from trueline.record.wanted import Wanted
 
 Say = Callable[[Message], None]
@@ -104,7 +105,7 @@ def _measure(command: Command, wanted: Wanted, plan: _Plan, runs: int, say: Say)
 def _try(
     command: Command, wanted: Wanted, plan: _Plan, seed: int | None, ulps: int = 1
 ) -> tuple[Tried, Mapping[str, object]]:
-    ended = command.run(wanted, Perturbation(seed, plan.length, ulps))
+    ended = command.run(wanted, RunMode(perturbation=Perturbation(seed, plan.length, ulps)))
     again = _opened(wanted.folder)
     rank = again.rank() if again is not None else None
     found = rank.finished if rank is not None else 0
@@ -116,7 +117,7 @@ def _try(
         why = why_not_repeated(first, rank, tried, plan.length)
         if why is not None:
             raise _NotMeasured(why.id, **why.params)
-    told = read_told(wanted.folder)
+    told = read_moved(wanted.folder)
     shutil.rmtree(wanted.folder)
     return tried, told
 

@@ -25,9 +25,9 @@ from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
     from trueline.record.wanted import Wanted
+    from trueline.replay.report import ReplayOutcome
     from trueline.replay.running import Asked
     from trueline.replay.source import Source, Way
-    from trueline.replay.telling import Told
 
 _STARTED = "TRUELINE_REPLAYING"
 
@@ -121,13 +121,13 @@ def command(
             seed=source.run.info.seed,
         )
         with script_output(json_file) as answer:
-            told = _told(source, way, asked, wanted)
+            outcome = _outcome(source, way, asked, wanted)
             more_fields = {"step": target, "replay": str(place) if output is not None else None}
-            result = told.result(more_fields)
+            result = outcome.result(more_fields)
             answer(result.dump() + "\n")
         if not quiet:
-            show_beside(told.report(folder))
-    return script_or_verdict(told.code, result.exit)
+            show_beside(outcome.report(folder))
+    return script_or_verdict(outcome.code, result.exit)
 
 
 def _ask(source: Source, shown: str) -> None:
@@ -144,12 +144,12 @@ def _ask(source: Source, shown: str) -> None:
     raise BadUsage("replay.untrusted", **found.said(shown))
 
 
-def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
+def _outcome(source: Source, way: Way, asked: Asked, wanted: Wanted) -> ReplayOutcome:
     """Run it; a BadUsage where the state could not be put in place."""
     from trueline.record.keeping.command import command_of
     from trueline.replay.reenactment import Reenactment
+    from trueline.replay.report import ReplayOutcome
     from trueline.replay.running import Replayed
-    from trueline.replay.telling import Told
 
     replay = Reenactment(source.states, _state(way), way.steps)
     replayed = Replayed(command_of(source.started, os.environ), replay, asked, wanted)
@@ -163,14 +163,15 @@ def _told(source: Source, way: Way, asked: Asked, wanted: Wanted) -> Told:
         raise SystemExit(replayed.code)
     if not replay.began:
         raise BadUsage("replay.never_fetched", code=replayed.code)
-    return Told(source, replayed)
+    return ReplayOutcome(source, replayed)
 
 
 def _state(way: Way) -> int:
     """The state to start from: the one before the first step, but for a bisection."""
-    from trueline.replay.bisect import STATE
+    from trueline.record.run_mode import RunMode
 
-    return int(os.environ.pop(STATE, way.start))
+    asked = RunMode.of_process().replayed_state
+    return way.start if asked is None else asked
 
 
 def _bisect(source: Source, shown: str, limit: float | None, *, quiet: bool, json_file: str | None) -> int:

@@ -33,8 +33,8 @@ def command(
     script, args = begin(command_line, json_file)
     environment = _environment()
     start_lightly()
-    from trueline.record.again import Command, check_one_process
-    from trueline.repro import answer
+    from trueline.record.command import Command, check_one_process
+    from trueline.repro import report
     from trueline.repro.search import reproduce
     from trueline.repro.trials import Trials
 
@@ -49,13 +49,13 @@ def command(
         )
         found = reproduce(trials, runs)
         root = project_root(script, as_module).resolve()
-        result = answer.result(found, root)
+        result = report.result(found, root)
     if json_file is not None:
         write_answer(json_file, result.dump() + "\n")
     if json_file != "-":
         from trueline.report.terminal import render_report
 
-        render_report(answer.report(found, root), sys.stdout)
+        render_report(report.report(found, root), sys.stdout)
     return int(result.exit)
 
 

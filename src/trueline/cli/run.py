@@ -21,15 +21,13 @@ from trueline.model.result import Exit, Result
 from trueline.model.trouble import BadUsage
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
-    from trueline.adapters.protocol import Adapter
     from trueline.cli.run_check import RunCheck
-    from trueline.record.again import Command
+    from trueline.record.command import Command
+    from trueline.record.companion import Companion
     from trueline.record.keeping.keep import Keep
-    from trueline.record.leaving import Leaving
-    from trueline.record.perturb import Perturbation, PerturbedAdapters
-    from trueline.record.recorder import Recorder
+    from trueline.record.process_exit import Leaving
     from trueline.record.recording import Recording
+    from trueline.record.run_mode import RunMode
     from trueline.record.wanted import Wanted
 
 _RESTARTED = "TRUELINE_RESTARTED"
@@ -167,7 +165,7 @@ def _keep(ring: int | None, steps: str | None) -> Keep:
 
 def _to_repeat(wanted: Wanted, script: str, args: list[str], as_module: bool) -> Command:
     """The command, and the world as it is before the script has run."""
-    from trueline.record.again import command_to_repeat
+    from trueline.record.command import command_to_repeat
 
     return command_to_repeat(wanted, script, args, as_module=as_module)
 
@@ -207,12 +205,12 @@ def _run(
 ) -> _Ran:
     """Run it; where the script leaves its process at once, ``conclude`` is asked from there for the exit code."""
     from trueline.record import graph_dump, launchers
-    from trueline.record.again import Command
+    from trueline.record.command import Command
     from trueline.record.launch import check_module, check_script, run_module, run_script
-    from trueline.record.leaving import before_leaving
-    from trueline.record.perturb import Perturbation
+    from trueline.record.process_exit import before_leaving
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
+    from trueline.record.run_mode import RunMode
     from trueline.watch.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
@@ -229,10 +227,10 @@ def _run(
     if wanted.graph_dump:
         graph_dump.prepare(wanted)
     fixed = fix_random(wanted.seed) if wanted.seed is not None else None
-    perturbation = Perturbation.in_environment()
-    perturbed = _repeated(perturbation) if perturbation is not None else _experiment()
-    feed = _keeping(wanted.keep, Command(script, args, as_module)) if wanted.keep else None
-    recording = Recording(wanted, say, root=project_root(script, as_module), perturbed=perturbed, feed=feed)
+    companions = _companions(RunMode.of_process(), wanted.keep, Command(script, args, as_module))
+    for companion in companions:
+        companion.begin()
+    recording = Recording(wanted, say, root=project_root(script, as_module), companions=companions)
     recording.begin(lambda: checked.hear(recording.recorder) if checked is not None else None)
     opened = begin_list(wanted, script, launcher=False)
 
@@ -267,49 +265,27 @@ def _run(
     return ended(code)
 
 
-def _keeping(keep: Keep, started: Command) -> Callable[[Recorder, Adapter], Observer]:
-    """What listens to a framework whose states are kept."""
-    from trueline.record.keeping.command import describe
+def _companions(mode: RunMode, keep: Keep, started: Command) -> list[Companion]:
+    """What takes part in the recorded training, as the user or the process that has started this one asks."""
+    companions: list[Companion] = []
+    if mode.randomness is not None and mode.perturbation is not None:
+        from trueline.repro.child import Repeated
 
-    described = describe(started)
+        companions.append(Repeated(mode.randomness, mode.perturbation))
+    elif mode.perturbation is not None:
+        from trueline.record.perturb import Perturbed
 
-    def listen(recorder: Recorder, adapter: Adapter) -> Observer:
-        # NumPy comes with it: not before a framework is there.
-        from trueline.record.keeping.feed import KeepingFeed
-        from trueline.record.keeping.states import StateKeeper
+        companions.append(Perturbed(mode.perturbation))
+    elif mode.experiment is not None:
+        from trueline.tune.child.companion import Experimenting
 
-        return KeepingFeed(recorder, adapter, StateKeeper(keep, adapter, described))
+        companions.append(Experimenting(mode.experiment))
+    if keep:
+        from trueline.record.keeping.command import describe
+        from trueline.record.keeping.keep import StatesKept
 
-    return listen
-
-
-def _repeated(perturbation: Perturbation) -> PerturbedAdapters:
-    """What a run that was started by another one does to its frameworks."""
-    from trueline.record.perturb import PerturbedAdapters
-    from trueline.repro.plan import Plan
-
-    plan = Plan.in_environment()
-    if plan is None:
-        return PerturbedAdapters(perturbation)
-    from trueline.repro.child import RepeatedAdapters
-
-    adapters = RepeatedAdapters(plan, perturbation)
-    adapters.begin()
-    return adapters
-
-
-def _experiment() -> PerturbedAdapters | None:
-    """What a run that ``trueline tune`` has started does to its frameworks."""
-    from trueline.tune.experiment import Experiment
-
-    experiment = Experiment.in_environment()
-    if experiment is None:
-        return None
-    from trueline.tune.child.adapters import ExperimentAdapters
-
-    adapters = ExperimentAdapters(experiment)
-    adapters.begin()
-    return adapters
+        companions.append(StatesKept(keep, describe(started)))
+    return companions
 
 
 def _conclusion(recording: Recording, shown: Path) -> Message:

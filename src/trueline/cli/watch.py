@@ -62,7 +62,7 @@ def command(
         if output is not None:
             raise BadUsage("watch.no_run_of_dump")
         return _dump(Path(script), json_file)
-    from trueline.record.again import Command
+    from trueline.record.command import Command
     from trueline.record.launch import check_module, check_script
     from trueline.record.launchers import find_launcher
     from trueline.watch.running import Watched
@@ -99,7 +99,7 @@ def command(
 def _concluded(
     watched: Watched, answer: Callable[[str], object], folder: Path | None, output: str | None, *, quiet: bool
 ) -> ScriptExit | Verdict:
-    if watched.errand is not None:
+    if watched.asked_step is not None:
         return ScriptExit(0)
     if watched.needs_another_run and watched.watch is not None:
         if not quiet:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from trueline.model.json_value import Json
+
 
 def _pack(kind: str, values: Sequence[Any]) -> str:
     packed = array.array(kind, values)
@@ -38,7 +40,7 @@ class Ends:
     right: Sequence[int]
     inside: int
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {"value": self.value, "left": list(self.left), "right": list(self.right), "inside": self.inside}
 
@@ -82,7 +84,7 @@ class SampleField:
     nonfinite: Mapping[str, Sequence[int]] = field(default_factory=dict)
     ends: Ends | None = None
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape; the numbers are base64 of little-endian u64 and f32."""
         return {
             "name": self.name,
@@ -125,7 +127,7 @@ class Batch:
     fields: Sequence[SampleField]
     indexes: Sequence[int] | None = None
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {
             "size": self.size,

@@ -31,13 +31,13 @@ class _Arrivals(MetaPathFinder):
     def wait(self, name: str, tell: Tell) -> None:
         with self._lock:
             self._waiting.setdefault(name, []).append(tell)
-            if not any(one is self for one in sys.meta_path):
+            if not any(finder is self for finder in sys.meta_path):
                 sys.meta_path.insert(0, self)
 
     def forget(self, tells: Sequence[tuple[str, Tell]]) -> None:
         with self._lock:
             for name, tell in tells:
-                waiting = [one for one in self._waiting.get(name, ()) if one is not tell]
+                waiting = [waiter for waiter in self._waiting.get(name, ()) if waiter is not tell]
                 if waiting:
                     self._waiting[name] = waiting
                 else:
@@ -49,9 +49,9 @@ class _Arrivals(MetaPathFinder):
         for known, loader in self._by_hand:
             if known == name and isinstance(vars(loader).get("exec_module"), _Execution):
                 del loader.exec_module
-        self._by_hand = [one for one in self._by_hand if one[0] != name]
+        self._by_hand = [known for known in self._by_hand if known[0] != name]
         if not self._waiting:
-            sys.meta_path[:] = [one for one in sys.meta_path if one is not self]
+            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
         return found
 
     def arrived(self, name: str) -> None:
@@ -126,7 +126,7 @@ class _Arrivals(MetaPathFinder):
             if type(module) is not ModuleType or spec is None or getattr(spec, "_initializing", False):
                 continue
             # One that is empty is still to be executed.
-            if not all(one.startswith("__") for one in names) and not _is_at_work(names):
+            if not all(name.startswith("__") for name in names) and not _is_at_work(names):
                 self.arrived(name)
 
 
@@ -166,16 +166,16 @@ class _Execution:
             _arrivals.arrived(self._name)
 
 
-def _names_of(module: ModuleType | None) -> dict[str, Any]:
+def _names_of(module: ModuleType | None) -> dict[str, object]:
     """A module's names as they are: asked for one, a lazy module would load itself."""
     return object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
 
 
-def _is_at_work(names: dict[str, Any]) -> bool:
+def _is_at_work(names: dict[str, object]) -> bool:
     return any(_is_above(names, frame) for frame in sys._current_frames().values())
 
 
-def _is_above(names: dict[str, Any], frame: FrameType | None) -> bool:
+def _is_above(names: dict[str, object], frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_globals is names and frame.f_code.co_name == "<module>":
             return True

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Expanded, Unreadable
+from trueline.adapters.nouns import Expanded, Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves
 from trueline.kernel import describe_rows
+from trueline.kernel.array import Array
 from trueline.model.sample import Batch, SampleField
-from trueline.record.ends import ends_of
+from trueline.record.padding import ends_of
 
-_MOST_FIELDS = 16
-_MOST_SAMPLES = 64
+_MAX_FIELDS: Final = 16
+# Samples that are named of those with numbers that are not finite.
+_MAX_SAMPLES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +30,21 @@ class Laid:
     """
 
     size: int
-    arrays: list[tuple[str, Any]]
+    arrays: list[tuple[str, Array]]
     texts: list[str]
     left_out: Sequence[str] = ()
 
     @property
     def bytes(self) -> int:
         """How much memory the arrays take."""
-        return sum(int(one.nbytes) for _, one in self.arrays)
+        return sum(int(array.nbytes) for _, array in self.arrays)
 
 
-def lay_out(batch: Any, values: Values, indexes: Sequence[int] | None) -> Laid:
+def lay_out(batch: Value, values: Values, indexes: Sequence[int] | None) -> Laid:
     """Every field of a batch that has one row per sample; the arrays may share its memory."""
-    arrays: list[tuple[str, Any]] = []
+    arrays: list[tuple[str, Array]] = []
     left_out: list[str] = []
-    for name, found in leaves(batch, lambda one: values.is_tensor(one) or isinstance(one, np.ndarray | str)):
+    for name, found in leaves(batch, lambda leaf: values.is_tensor(leaf) or isinstance(leaf, np.ndarray | str)):
         if not isinstance(found, str):
             try:
                 array = found if isinstance(found, np.ndarray) else values.to_numpy(found)
@@ -55,7 +57,7 @@ def lay_out(batch: Any, values: Values, indexes: Sequence[int] | None) -> Laid:
                 arrays.append((name, array))
     lengths = [array.shape[0] for _, array in arrays]
     size = len(indexes) if indexes is not None and len(indexes) in lengths else lengths[0] if lengths else 0
-    kept = [(name, array) for name, array in arrays[:_MOST_FIELDS] if array.shape[0] == size]
+    kept = [(name, array) for name, array in arrays[:_MAX_FIELDS] if array.shape[0] == size]
     texts = _texts(batch)
     if texts and (not arrays or len(texts) == size):
         return Laid(len(texts), kept, texts, left_out)
@@ -72,7 +74,7 @@ def describe_batch(laid: Laid, indexes: Sequence[int] | None, *, closely: bool =
     return Batch(laid.size, fields, indexes)
 
 
-def _field(name: str, array: Any, closely: bool) -> SampleField:
+def _field(name: str, array: Array, closely: bool) -> SampleField:
     rows = describe_rows(array)
     return SampleField(
         name,
@@ -88,7 +90,7 @@ def _field(name: str, array: Any, closely: bool) -> SampleField:
     )
 
 
-def _nonfinite(array: Any) -> dict[str, list[int]]:
+def _nonfinite(array: Array) -> dict[str, list[int]]:
     """The samples with elements that are not finite; one pass that is much quicker than looking at each."""
     if array.dtype.kind != "f" or not array.size:
         return {}
@@ -97,11 +99,11 @@ def _nonfinite(array: Any) -> dict[str, list[int]]:
             return {}
     flat = array.reshape(len(array), -1)
     found = {"nan": np.isnan(flat), "+inf": np.isposinf(flat), "-inf": np.isneginf(flat)}
-    rows = {kind: np.flatnonzero(one.any(1))[:_MOST_SAMPLES].tolist() for kind, one in found.items()}
+    rows = {kind: np.flatnonzero(bad.any(1))[:_MAX_SAMPLES].tolist() for kind, bad in found.items()}
     return {kind: some for kind, some in rows.items() if some}
 
 
-def _texts(batch: Any) -> list[str]:
+def _texts(batch: Value) -> list[str]:
     """The first list of strings in a batch of texts."""
     try:
         return _strings(batch)
@@ -109,16 +111,16 @@ def _texts(batch: Any) -> list[str]:
         return []
 
 
-def _strings(batch: Any) -> list[str]:
+def _strings(batch: Value) -> list[str]:
     parts = batch.values() if isinstance(batch, dict) else batch if isinstance(batch, list | tuple) else ()
     for part in (batch, *parts):
-        if isinstance(part, list | tuple) and part and all(isinstance(one, str) for one in part):
+        if isinstance(part, list | tuple) and part and all(isinstance(text, str) for text in part):
             return list(part)
     return []
 
 
 def _text_field(texts: list[str]) -> SampleField:
-    marks = [int.from_bytes(hashlib.blake2b(one.encode(), digest_size=8).digest(), "little") for one in texts]
-    lengths = [float(len(one)) for one in texts]
+    marks = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") for text in texts]
+    lengths = [float(len(text)) for text in texts]
     nothing = [0.0] * len(texts)
     return SampleField("text", (), "str", marks, lengths, nothing, lengths, lengths)

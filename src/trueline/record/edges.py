@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Final
 
 from trueline.adapters.identity import ByIdentity
+from trueline.adapters.nouns import Value
 from trueline.adapters.protocol import Values
 
-_MOST_NODES = 256
+# Bounds the walk through the autograd graph between two modules.
+_MAX_NODES: Final = 256
 
 
 class Edges:
@@ -16,9 +18,9 @@ class Edges:
 
     def __init__(self) -> None:
         self._by_tensor: ByIdentity[int] = ByIdentity()
-        self._by_node: dict[Any, int] = {}
+        self._by_node: dict[object, int] = {}
 
-    def made(self, call: int, tensors: Iterable[Any], values: Values) -> None:
+    def made(self, call: int, tensors: Iterable[Value], values: Values) -> None:
         """A call has returned these tensors; an enclosing module that hands them on does not take them over."""
         for tensor in tensors:
             if tensor not in self._by_tensor:
@@ -27,7 +29,7 @@ class Edges:
             if node is not None:
                 self._by_node.setdefault(node, call)
 
-    def sources(self, tensors: Iterable[Any], values: Values) -> list[int]:
+    def sources(self, tensors: Iterable[Value], values: Values) -> list[int]:
         """The calls that these tensors come from."""
         found: set[int] = set()
         for tensor in tensors:
@@ -38,19 +40,19 @@ class Edges:
                 found |= self._through_graph(values.node(tensor), values)
         return sorted(found)
 
-    def _through_graph(self, node: Any, values: Values) -> set[int]:
+    def _through_graph(self, node: object, values: Values) -> set[int]:
         found: set[int] = set()
-        seen: set[Any] = set()
+        seen: set[object] = set()
         waiting = [node] if node is not None else []
-        while waiting and len(seen) < _MOST_NODES:
-            one = waiting.pop()
-            if one in seen:
+        while waiting and len(seen) < _MAX_NODES:
+            current = waiting.pop()
+            if current in seen:
                 continue
-            seen.add(one)
-            if one in self._by_node:
-                found.add(self._by_node[one])
+            seen.add(current)
+            if current in self._by_node:
+                found.add(self._by_node[current])
             else:
-                waiting.extend(values.nodes_before(one))
+                waiting.extend(values.nodes_before(current))
         return found
 
     def forget(self) -> None:

@@ -36,7 +36,9 @@ def collect(wanted: Wanted, rank: int = 0) -> Message:
     folder = wanted.folder / rank_name(rank) / TENSORS
     kept = steps = 0
     for step, found in _dumped(_place(wanted)):
-        arrays = {one.key: one.stored.array() for one in found if one.stored and wanted.module(one.key.module)}
+        arrays = {
+            tensor.key: tensor.stored.array() for tensor in found if tensor.stored and wanted.module(tensor.key.module)
+        }
         tensors = {key: array for key, array in arrays.items() if can_keep(array)}
         path = folder / tensors_name(step, "train")
         if tensors and not path.exists():
@@ -62,4 +64,11 @@ def _dumped(folder: Path) -> Iterator[tuple[int, list[Dumped]]]:
     except BadFile:
         return
     for (step, _), tensors in dump.steps.items():
-        yield step, [one for one in tensors if one.key.phase is Phase.TRAIN and one.key.kind in (Kind.OUT, Kind.GIN)]
+        yield (
+            step,
+            [
+                tensor
+                for tensor in tensors
+                if tensor.key.phase is Phase.TRAIN and tensor.key.kind in (Kind.OUT, Kind.GIN)
+            ],
+        )

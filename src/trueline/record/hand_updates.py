@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.identity import Reference, reference
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel.array import Array
 
@@ -93,85 +93,88 @@ class HandUpdates:
         self._forms_before, self._forms = self._forms, set()
         self.used = self._spoilt = False
 
-    def handed(self, given: Sequence[Any]) -> None:
+    def handed(self, given: Sequence[Value]) -> None:
         """A function is differentiated that is given these."""
-        self._handed = frozenset(id(one) for one in given if not _is_declared(one))
+        self._handed = frozenset(id(value) for value in given if not _is_declared(value))
         if given and self.possible:
             self._forms.add(self._form(given))
 
-    def of_handed(self, pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    def of_handed(self, pairs: Sequence[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
         """Those of values that were handed to a function: what becomes of them is not seen."""
-        return [(one, gradient) for one, gradient in pairs if gradient is not None and id(one) in self._handed]
+        return [(value, gradient) for value, gradient in pairs if gradient is not None and id(value) in self._handed]
 
     def cleared(self) -> None:
         """A network's gradients were cleared as a whole."""
         self._cleared = bool(self._followed)
 
-    def pulled(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def pulled(self, pairs: Sequence[tuple[Value, Value]]) -> None:
         """Backward has reached these parameters, with these gradients."""
         if not self.possible:
             return
-        fresh = {id(one) for one, _ in pairs}
-        kept = [one for one in self._followed if one.identity not in fresh]
+        fresh = {id(parameter) for parameter, _ in pairs}
+        kept = [followed for followed in self._followed if followed.identity not in fresh]
         smallest = sorted(pairs, key=lambda pair: int(np.prod(self._values.shape(pair[0]))))[:_FOLLOWED]
-        self._followed = [*kept[: 2 * _FOLLOWED], *(self._follow(one, gradient) for one, gradient in smallest)]
-        self._spoilt = self._spoilt or any(one.is_spoilt for one in self._followed)
-        known = {id(one) for one in self.parameters}
-        self._parameters += [reference(one) for one, _ in pairs if id(one) not in known]
+        self._followed = [
+            *kept[: 2 * _FOLLOWED],
+            *(self._follow(parameter, gradient) for parameter, gradient in smallest),
+        ]
+        self._spoilt = self._spoilt or any(followed.is_spoilt for followed in self._followed)
+        known = {id(parameter) for parameter in self.parameters}
+        self._parameters += [reference(parameter) for parameter, _ in pairs if id(parameter) not in known]
         self._cleared = False
 
     @property
-    def parameters(self) -> list[Any]:
+    def parameters(self) -> list[Value]:
         """Those that are still there."""
-        return [one for known in self._parameters if (one := known()) is not None]
+        return [parameter for known in self._parameters if (parameter := known()) is not None]
 
-    def made(self, using: Sequence[Any] = ()) -> bool:
+    def made(self, using: Sequence[Value] = ()) -> bool:
         """Whether an update was made since; ``using`` are the parameters that the next backward would reach."""
         if not self._followed:
             return False
         if self._cleared or any(map(self._has_changed, self._followed)):
             return True
-        if all(one.moves_nothing and not one.handed for one in self._followed):
+        if all(followed.moves_nothing and not followed.handed for followed in self._followed):
             return True
-        passes = groupby(self._followed, key=lambda one: one.passed)
-        if any(self._are_replaced(list(each), using) for _, each in passes):
+        passes = groupby(self._followed, key=lambda followed: followed.passed)
+        if any(self._are_replaced(list(reached), using) for _, reached in passes):
             # Nothing finite comes of a gradient that is not: it was thrown away.
             self.used = not (self._spoilt and all(map(self._is_finite, using)))
             return True
         self.used = self._is_another_training(using)
         return self.used
 
-    def _is_another_training(self, using: Sequence[Any]) -> bool:
+    def _is_another_training(self, using: Sequence[Value]) -> bool:
         """Whether the same was handed as in the iteration before, and something else is handed now."""
         return bool(using) and self._forms == self._forms_before and self._form(using) not in self._forms
 
-    def _are_replaced(self, followed: Sequence[_Followed], using: Sequence[Any]) -> bool:
+    def _are_replaced(self, followed: Sequence[_Followed], using: Sequence[Value]) -> bool:
         """Whether others of the same shapes have taken the place of a pass's, as where parameters are handed around.
 
         Parameters of a network take the place of none, and what has the same numbers was not updated.
         """
-        if any(one.parameter() is given for one in followed for given in using):
+        if any(parameter.parameter() is given for parameter in followed for given in using):
             return False
-        others = [one for one in using if not _is_declared(one)]
-        shapes = {self._values.shape(one) for one in others}
-        return all(one.shape in shapes for one in followed) and not all(
-            any(self._is_equal(one, given) for given in others) for one in followed
+        undeclared = [value for value in using if not _is_declared(value)]
+        shapes = {self._values.shape(value) for value in undeclared}
+        return all(parameter.shape in shapes for parameter in followed) and not all(
+            any(self._is_equal(parameter, given) for given in undeclared) for parameter in followed
         )
 
-    def _form(self, given: Sequence[Any]) -> _Form:
+    def _form(self, given: Sequence[Value]) -> _Form:
         return frozenset(map(self._values.shape, given))
 
-    def _is_finite(self, given: Any) -> bool:
+    def _is_finite(self, given: Value) -> bool:
         numbers = self._numbers(given)
         return numbers is not None and bool(np.isfinite(numbers).all())
 
-    def _is_equal(self, one: _Followed, given: Any) -> bool:
-        if one.numbers is None or one.shape != self._values.shape(given):
+    def _is_equal(self, followed: _Followed, given: Value) -> bool:
+        if followed.numbers is None or followed.shape != self._values.shape(given):
             return False
         numbers = self._numbers(given)
-        return numbers is not None and numbers.tobytes() == one.numbers.tobytes()
+        return numbers is not None and numbers.tobytes() == followed.numbers.tobytes()
 
-    def _follow(self, parameter: Any, gradient: Any) -> _Followed:
+    def _follow(self, parameter: Value, gradient: Value) -> _Followed:
         return _Followed(
             reference(parameter),
             id(parameter),
@@ -184,31 +187,31 @@ class HandUpdates:
             self._passes,
         )
 
-    def _has_changed(self, one: _Followed) -> bool:
-        parameter = one.parameter()
+    def _has_changed(self, followed: _Followed) -> bool:
+        parameter = followed.parameter()
         if parameter is None:
-            return not one.handed
-        if self._values.version(parameter) != one.version:
+            return not followed.handed
+        if self._values.version(parameter) != followed.version:
             return True
         now = self._numbers(parameter)
-        if now is not None and one.numbers is not None and now.tobytes() != one.numbers.tobytes():
+        if now is not None and followed.numbers is not None and now.tobytes() != followed.numbers.tobytes():
             return True
-        return one.waits and self._is_cleared(parameter, one)
+        return followed.waits and self._is_cleared(parameter, followed)
 
-    def _is_cleared(self, parameter: Any, one: _Followed) -> bool:
+    def _is_cleared(self, parameter: Value, followed: _Followed) -> bool:
         gradient = self._values.gradient(parameter)
         if gradient is None:
             return True
         now = self._numbers(gradient)
-        return now is not None and not now.any() and one.gradient is not None and bool(one.gradient.any())
+        return now is not None and not now.any() and followed.gradient is not None and bool(followed.gradient.any())
 
-    def _numbers(self, tensor: Any) -> Array | None:
+    def _numbers(self, tensor: Value) -> Array | None:
         try:
             return np.array(self._values.to_numpy(tensor).flat[:_NUMBERS])
         except (Unreadable, ValueError, TypeError):
             return None
 
 
-def _is_declared(tensor: Any) -> bool:
+def _is_declared(tensor: Value) -> bool:
     """Whether a tensor is a network's parameter by its type, in either framework."""
     return any(kind.__name__ == "Parameter" for kind in type(tensor).__mro__)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
+from trueline.adapters.nouns import Network, Optimizer, Value
 from trueline.adapters.protocol import Adapter
 from trueline.model.run import EventName
 from trueline.record.networks import Networks
@@ -13,15 +14,15 @@ from trueline.record.open_step import OpenStep
 from trueline.record.tables import Parameters
 
 # An optimizer that has not updated in so many steps is not waited for.
-_WAITED_FOR: Final = 64
+_STEPS_WAITED_FOR: Final = 64
 # What may follow an update and still belong to it.
-_AFTERWARDS: Final = frozenset(one.value for one in (EventName.STEP, EventName.OVERFLOW, EventName.SCHEDULER))
+_AFTERWARDS: Final = frozenset((EventName.STEP, EventName.OVERFLOW, EventName.SCHEDULER))
 
 
 class Iterations:
     """Several optimizers may update in one iteration, each at most once, and not each in every iteration."""
 
-    def __init__(self, networks: Networks, parameters: Parameters, known: Callable[[], Iterator[Any]]) -> None:
+    def __init__(self, networks: Networks, parameters: Parameters, known: Callable[[], Iterator[Optimizer]]) -> None:
         self._networks = networks
         self._parameters = parameters
         self._known = known
@@ -36,8 +37,8 @@ class Iterations:
     def attach(self, adapter: Adapter) -> None:
         """What was built before belongs to another training until it is seen in this one."""
         self._adapters.append(adapter)
-        for one in adapter.build.optimizers():
-            self._elsewhere.set(one, True)
+        for optimizer in adapter.build.optimizers():
+            self._elsewhere.set(optimizer, True)
 
     def ended(self, step: OpenStep) -> None:
         """A training step is over."""
@@ -45,15 +46,15 @@ class Iterations:
         self._updated |= dict.fromkeys(step.optimizers, self._steps)
         self._steps += 1
 
-    def is_first(self, module: Any) -> bool:
+    def is_first(self, module: Network) -> bool:
         """Whether this is the network that the open step, or the last one, began with."""
         return self._first == id(module)
 
-    def began_with(self, module: Any) -> None:
+    def began_with(self, module: Network) -> None:
         """A step begins with the call of this network."""
         self._first = id(module)
 
-    def is_called_anew(self, step: OpenStep, module: Any, adapter: Adapter, inputs: Sequence[Any]) -> bool:
+    def is_called_anew(self, step: OpenStep, module: Network, adapter: Adapter, inputs: Sequence[Value]) -> bool:
         """After an update: whether the call of a network belongs to the next iteration."""
         if not adapter.values.training(module):
             # What is computed on the way to another update needs no gradients either.
@@ -67,7 +68,9 @@ class Iterations:
             return False
         return not (self._is_fed(inputs, adapter) and self._trains_another(step, module, adapter))
 
-    def is_cleared_anew(self, step: OpenStep, owner: Any, optimizer: int | None, adapter: Adapter) -> bool:
+    def is_cleared_anew(
+        self, step: OpenStep, owner: Network | Optimizer, optimizer: int | None, adapter: Adapter
+    ) -> bool:
         """After an update: whether clearing these gradients belongs to the next iteration."""
         holders = {optimizer} if optimizer is not None else self._holders_of(owner, adapter)
         if holders and holders <= step.optimizers:
@@ -79,49 +82,61 @@ class Iterations:
         if step.called_since_update or not self._is_complete(step):
             return False
         own = _parameters_of(owner, adapter)
-        return bool(own) and all(self._parameters.find(one) is None for one in own) and not holders & set(self._updated)
+        return (
+            bool(own)
+            and all(self._parameters.find(parameter) is None for parameter in own)
+            and not holders & set(self._updated)
+        )
 
-    def _holders_of(self, module: Any, adapter: Adapter) -> set[int]:
+    def _holders_of(self, module: Network, adapter: Adapter) -> set[int]:
         """The optimizers that hold a network's parameters, as far as they have been seen."""
         count = sum(1 for _ in self._known())
         found = self._holders.get(module)
         if found is None or found[0] != count:
-            own = [one.value for one in adapter.values.tensors(module) if one.trainable]
+            own = [tensor.value for tensor in adapter.values.tensors(module) if tensor.trainable]
             found = count, self._parameters.holding(own)
             self._holders.set(module, found)
         return found[1]
 
     def _some_wait(self, step: OpenStep) -> bool:
         """Whether an optimizer of this training may still update in the step."""
-        if any(one not in self._elsewhere for adapter in self._adapters for one in self._unseen(adapter)):
+        if any(optimizer not in self._elsewhere for adapter in self._adapters for optimizer in self._unseen(adapter)):
             return True
-        recent = {one for one, last in self._updated.items() if self._steps - last <= _WAITED_FOR}
+        recent = {optimizer for optimizer, last in self._updated.items() if self._steps - last <= _STEPS_WAITED_FOR}
         return bool(recent - step.optimizers)
 
-    def _unseen(self, adapter: Adapter) -> list[Any]:
+    def _unseen(self, adapter: Adapter) -> list[Optimizer]:
         """The optimizers that were built and have done nothing yet."""
         known = list(self._known())
-        return [one for one in adapter.build.optimizers() if not any(one is each for each in known)]
+        return [optimizer for optimizer in adapter.build.optimizers() if not any(optimizer is seen for seen in known)]
 
-    def _is_awaited(self, module: Any, adapter: Adapter) -> bool:
+    def _is_awaited(self, module: Network, adapter: Adapter) -> bool:
         """Whether a network is held by an optimizer that has done nothing yet."""
-        own = {id(one.value) for one in adapter.values.tensors(module) if one.trainable}
-        return any(id(one) in own for each in self._unseen(adapter) for one in _parameters_of(each, adapter))
+        own = {id(tensor.value) for tensor in adapter.values.tensors(module) if tensor.trainable}
+        return any(
+            id(parameter) in own
+            for optimizer in self._unseen(adapter)
+            for parameter in _parameters_of(optimizer, adapter)
+        )
 
     def _is_complete(self, step: OpenStep) -> bool:
         """Whether the same has updated as in the step before: what was never seen then begins another training."""
         return bool(step.optimizers) and step.optimizers == self._before
 
-    def _is_fed(self, inputs: Sequence[Any], adapter: Adapter) -> bool:
-        return any(adapter.values.node(one) is not None for one in inputs)
+    def _is_fed(self, inputs: Sequence[Value], adapter: Adapter) -> bool:
+        return any(adapter.values.node(value) is not None for value in inputs)
 
-    def _trains_another(self, step: OpenStep, module: Any, adapter: Adapter) -> bool:
+    def _trains_another(self, step: OpenStep, module: Network, adapter: Adapter) -> bool:
         """Whether a network was called in the step whose own update is still to come."""
-        others = [one for known in step.called.values() if (one := known()) is not None and one is not module]
-        return any(not (holders := self._holders_of(one, adapter)) or holders - step.optimizers for one in others)
+        networks = [
+            network for known in step.called.values() if (network := known()) is not None and network is not module
+        ]
+        return any(
+            not (holders := self._holders_of(network, adapter)) or holders - step.optimizers for network in networks
+        )
 
 
-def called(step: OpenStep, module: Any, training: bool) -> None:
+def called(step: OpenStep, module: Network, training: bool) -> None:
     """A network is called in the step."""
     step.called_since_update = True
     if training:
@@ -133,18 +148,18 @@ def last_update(step: OpenStep) -> int | None:
     """The place in the events behind the last update, where gradients were made since and no network was called."""
     if step.called_since_update:
         return None
-    names = [one["event"] for one in step.events]
-    place = len(names) - next((at for at, one in enumerate(reversed(names)) if one == EventName.STEP), len(names))
+    names = [event.name for event in step.events]
+    place = len(names) - next((at for at, name in enumerate(reversed(names)) if name == EventName.STEP), len(names))
     while place < len(names) and names[place] in _AFTERWARDS:
         place += 1
     return place if EventName.BACKWARD in names[place:] else None
 
 
 def _trails(step: OpenStep) -> bool:
-    return not step.called_since_update and bool(step.events) and step.events[-1]["event"] in _AFTERWARDS
+    return not step.called_since_update and bool(step.events) and step.events[-1].name in _AFTERWARDS
 
 
-def _parameters_of(owner: Any, adapter: Adapter) -> list[Any]:
+def _parameters_of(owner: Network | Optimizer, adapter: Adapter) -> list[Value]:
     if adapter.values.is_module(owner) and not hasattr(owner, "param_groups"):
-        return [one.value for one in adapter.values.tensors(owner) if one.trainable]
-    return [one for group in adapter.values.groups(owner) for one in group.parameters]
+        return [tensor.value for tensor in adapter.values.tensors(owner) if tensor.trainable]
+    return [parameter for group in adapter.values.groups(owner) for parameter in group.parameters]

@@ -159,12 +159,12 @@ def _wait_for_threads() -> None:
     idle: set[int] = set()
     for name, table in (("thread", "_threads_queues"), ("process", "_threads_wakeups")):
         executors = sys.modules.get(f"concurrent.futures.{name}")
-        idle |= {id(one) for one in list(getattr(executors, table, ()))}
+        idle |= {id(thread) for thread in list(getattr(executors, table, ()))}
     with contextlib.suppress(KeyboardInterrupt):
         while waited := [
-            one
-            for one in threading.enumerate()
-            if not one.daemon and one is not threading.current_thread() and id(one) not in idle
+            thread
+            for thread in threading.enumerate()
+            if not thread.daemon and thread is not threading.current_thread() and id(thread) not in idle
         ]:
             waited[0].join()
 

@@ -7,14 +7,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
+from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
 
 _OURS = str(Path(__file__).parent.parent) + "/"
-_FRAMES_TO_SEARCH = 40
-_MOST_STRAYS = 32
+# The variable that holds a network is in the function that calls it, or near.
+_MAX_FRAMES: Final = 40
+_MAX_STRAYS: Final = 32
 
 
 @dataclass(slots=True, eq=False)
@@ -60,15 +62,15 @@ class Networks:
         self.strays: list[Stray] = []
         self._places: ByIdentity[Place | None] = ByIdentity()
 
-    def known(self, module: Any) -> bool:
+    def known(self, module: Network) -> bool:
         """Whether a module was met before."""
         return module in self._places
 
-    def place(self, module: Any) -> Place | None:
+    def place(self, module: Network) -> Place | None:
         """A known module's place."""
         return self._places.get(module)
 
-    def meet(self, module: Any, adapter: Adapter, parent: Place | None) -> Place | None:
+    def meet(self, module: Network, adapter: Adapter, parent: Place | None) -> Place | None:
         """A module that was not met before: a new root, or one made on the fly below its parent."""
         inner = adapter.values.unwrap(module)
         if inner is not module:
@@ -79,26 +81,26 @@ class Networks:
         if parent is not None:
             found = Place(parent.root, _joined(parent.path, f"~{type(module).__name__}"))
             self._remember(module, found)
-            if len(self.strays) < _MOST_STRAYS:
-                own = [one.value for one in adapter.values.tensors(module) if one.trainable]
+            if len(self.strays) < _MAX_STRAYS:
+                own = [tensor.value for tensor in adapter.values.tensors(module) if tensor.trainable]
                 if own:
-                    self.strays.append(Stray(found, reference(module), [reference(one) for one in own]))
+                    self.strays.append(Stray(found, reference(module), [reference(parameter) for parameter in own]))
             return found
         return self._add_root(module, adapter)
 
-    def _add_root(self, module: Any, adapter: Adapter) -> Place:
-        parameters = any(not one.buffer for one in adapter.values.tensors(module))
+    def _add_root(self, module: Network, adapter: Adapter) -> Place:
+        parameters = any(not tensor.buffer for tensor in adapter.values.tensors(module))
         name = _variable_name(module, adapter.build.package()) or _type_name(module)
         root = Root(reference(module), adapter, name, parameters)
         self.roots.append(root)
-        for path, one in adapter.values.modules(module):
-            if not self.known(one):
-                self._remember(one, Place(root, path))
+        for path, inner in adapter.values.modules(module):
+            if not self.known(inner):
+                self._remember(inner, Place(root, path))
         found = self.place(module)
         assert found is not None
         return found
 
-    def _remember(self, module: Any, place: Place | None) -> None:
+    def _remember(self, module: Network, place: Place | None) -> None:
         self._places.set(module, place)
 
     def name_roots(self) -> bool:
@@ -122,7 +124,7 @@ class Networks:
                 taken.add(name)
         return bool(unnamed)
 
-    def alive(self) -> Iterator[tuple[Root, Any]]:
+    def alive(self) -> Iterator[tuple[Root, Network]]:
         """The named roots that still exist, with their modules."""
         for root in self.roots:
             module = root.module()
@@ -134,14 +136,14 @@ def _joined(path: str, leaf: str) -> str:
     return f"{path}.{leaf}" if path else leaf
 
 
-def _type_name(module: Any) -> str:
+def _type_name(module: Network) -> str:
     return type(module).__name__.lower()
 
 
-def _variable_name(module: Any, package: str) -> str | None:
+def _variable_name(module: Network, package: str) -> str | None:
     """What the user's code calls a module: a variable, or an attribute of ``self``."""
     frame = sys._getframe(2)
-    for _ in range(_FRAMES_TO_SEARCH):
+    for _ in range(_MAX_FRAMES):
         if frame is None:
             return None
         if not frame.f_code.co_filename.startswith((_OURS, package)):

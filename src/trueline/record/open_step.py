@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias, cast
 
 from trueline.adapters.identity import Reference
+from trueline.adapters.nouns import Value
+from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.key import Kind
-from trueline.model.run import CallInfo
+from trueline.model.run import CallInfo, EventName
 from trueline.model.summary import Summary
 from trueline.record.looks.modes import Mode
 from trueline.record.networks import Place, Root
@@ -19,8 +22,40 @@ from trueline.record.networks import Place, Root
 class Lazy:
     """A number that may still be on its way from the device."""
 
-    read: Callable[[Any], float]
-    scalar: Any
+    read: Callable[[Value], float]
+    scalar: Value
+
+
+# What a field of an event holds until its step is over, since places have no names before that; or parameters of a
+# message.
+Field: TypeAlias = "Json | Lazy | Place | Sequence[Place] | Mapping[str, object]"
+
+
+@dataclass(slots=True, eq=False)
+class OpenEvent:
+    """An event of the open step, ``at`` seconds after the recording began."""
+
+    name: EventName
+    at: float
+    fields: dict[str, Field]
+
+    def finished(self) -> dict[str, Json]:
+        """As it is written: with numbers read and places named."""
+        return {
+            "event": self.name.value,
+            "t": self.at,
+            **{name: _finished(value) for name, value in self.fields.items()},
+        }
+
+
+def _finished(field: Field) -> Json:
+    if isinstance(field, Lazy):
+        return field.read(field.scalar)
+    if isinstance(field, Place):
+        return field.full
+    if isinstance(field, list) and field and isinstance(field[0], Place):
+        return [place.full for place in field]
+    return cast("Json", field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +77,9 @@ class OpenStep:
     """
 
     began: float = field(default_factory=time.perf_counter)
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: list[OpenEvent] = field(default_factory=list)
     stats: list[tuple[Spot, Summary]] = field(default_factory=list)
-    tensors: list[tuple[Spot, Any]] = field(default_factory=list)
+    tensors: list[tuple[Spot, Array]] = field(default_factory=list)
     counts: dict[Place, int] = field(default_factory=dict)
     calls: list[tuple[Place, CallInfo]] = field(default_factory=list)
     fetched: bool = False

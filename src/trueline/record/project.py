@@ -9,11 +9,12 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 
-_LARGEST = 4 << 20
+_MAX_SOURCE_BYTES: Final = 4 << 20
 _GIT_SECONDS = 5
 
 
@@ -69,19 +70,19 @@ class Project:
     def _folder(self, given: str) -> _Folder:
         if given not in self._folders:
             path = Path(given).resolve()
-            installed = any(path.is_relative_to(one) for one in self._installed)
+            installed = any(path.is_relative_to(folder) for folder in self._installed)
             self._folders[given] = _Folder(path, path.is_relative_to(self.root), installed)
         return self._folders[given]
 
 
 def _readable(path: Path) -> bool:
     try:
-        return path.stat().st_size <= _LARGEST
+        return path.stat().st_size <= _MAX_SOURCE_BYTES
     except OSError:
         return False
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
+def git_state(folder: Path) -> JsonObject | None:
     """Commit, branch and changed files, or None outside a repository."""
 
     def git(*args: str) -> str | None:

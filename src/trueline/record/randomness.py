@@ -27,7 +27,7 @@ class Randomness:
         later = [name for name in _PACKAGES if name not in self.fixed]
         if later:
             said.append(message("random.later", names=", ".join(later)))
-        return "\n".join(one.text() for one in (*said, *self.free))
+        return "\n".join(part.text() for part in (*said, *self.free))
 
 
 def environment(seed: int) -> dict[str, str]:
@@ -55,7 +55,9 @@ def fix_random(seed: int, *, deterministic: bool = True) -> Randomness:
         else:
             from trueline.adapters import adapter_of
 
-            free.extend(Message(one) for one in adapter_of(name).state.seed(seed, deterministic=deterministic))
+            free.extend(
+                Message(message_id) for message_id in adapter_of(name).state.seed(seed, deterministic=deterministic)
+            )
 
     on_import(_PACKAGES, arrived)
     return Randomness(seed, fixed, free)

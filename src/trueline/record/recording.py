@@ -12,33 +12,32 @@ import os
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline import locale
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
 from trueline.model.run import UNSEEN_TRAINING
 from trueline.record.arrival import on_import
 from trueline.record.launch import ended_with
-from trueline.record.leaving import leave_at_once
+from trueline.record.process_exit import leave_at_once
 from trueline.record.project import Project, git_state
 from trueline.record.ranks import is_scheduler
-from trueline.record.started import StartedProcesses
+from trueline.record.started_processes import StartedProcesses
 from trueline.record.wanted import Wanted
 from trueline.version import __version__
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
-    from trueline.adapters.protocol import Adapter
-    from trueline.record.perturb import PerturbedAdapters
+    from trueline.record.companion import Companion
     from trueline.record.recorder import Recorder
 
 FRAMEWORKS = ("torch", "mindspore")
 # Why a recording went off, where that is nothing that a user can mend.
 INTERNAL_ERROR = "record.off_error"
-_LONGEST_COMMAND = 300
+_MAX_COMMAND_CHARACTERS = 300
 _ENVIRONMENT = ("PYTHONHASHSEED", "OMP_NUM_THREADS", "CUBLAS_WORKSPACE_CONFIG", "CUDA_VISIBLE_DEVICES")
 
 
@@ -53,8 +52,7 @@ class Recording:
         argv: Callable[[], list[str]] = lambda: list(sys.argv),
         root: Path | None = None,
         always_folder: bool = True,
-        perturbed: PerturbedAdapters | None = None,
-        feed: Callable[[Recorder, Adapter], Observer] | None = None,
+        companions: Sequence[Companion] = (),
         exit_code: Callable[[], int | None] = ended_with,
     ) -> None:
         """``exit_code`` is asked where Python ends before ``finish`` was called."""
@@ -64,8 +62,7 @@ class Recording:
         self._argv = argv
         self._root = root
         self._always_folder = always_folder
-        self._perturbed = perturbed
-        self._feed = feed
+        self._companions = companions
         self._exit_code = exit_code
         self._over = False
         self._notices: list[Message] = []
@@ -99,13 +96,14 @@ class Recording:
 
     def _tell(self, said: Message) -> None:
         """Warn; whoever waits for the numbers of a repeated run is told as well."""
-        if self._perturbed is not None:
-            self._perturbed.went_off(said)
+        for companion in self._companions:
+            companion.went_off(said)
         self._warn(said)
 
     def _attach(self, framework: str) -> None:
         from trueline.adapters import adapter_of
-        from trueline.record.recorder import Recorder, new_info
+        from trueline.record.recorder import Recorder
+        from trueline.record.sink import new_info
 
         if self.recorder is None:
             root = self._root or Path.cwd()
@@ -120,17 +118,15 @@ class Recording:
                 },
                 flags={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             )
-            self.recorder = Recorder(self.wanted, info, Project(root), self._tell)
-            self.recorder.feed = self._feed
-            if self._perturbed is not None:
+            self.recorder = Recorder(self.wanted, info, Project(root), self._tell, self._companions)
+            if self._companions:
                 self.recorder.subscribe(self._end_after_last)
         if self.recorder.on:
-            adapter = adapter_of(framework)
-            self.recorder.attach(adapter if self._perturbed is None else self._perturbed.of(adapter))
+            self.recorder.attach(adapter_of(framework))
 
-    def _end_after_last(self, phase: Phase, step: int, _events: Sequence[Mapping[str, Any]]) -> None:
+    def _end_after_last(self, phase: Phase, step: int, _events: Sequence[JsonObject]) -> None:
         """A repeated run has what it was started for: the rest of the script is not run."""
-        if self._perturbed is not None and phase is Phase.TRAIN and self._perturbed.is_last(step):
+        if phase is Phase.TRAIN and any(companion.is_last(step) for companion in self._companions):
             self.finish(0)
             # Nothing more is to be computed or written, neither by the script's threads nor by what runs at exit.
             leave_at_once(0)
@@ -141,7 +137,7 @@ class Recording:
 
     def replaced(self, command: Sequence[str]) -> None:
         """The process is about to become another program."""
-        self._note(message("record.replaced", command=shlex.join(command)[:_LONGEST_COMMAND]))
+        self._note(message("record.replaced", command=shlex.join(command)[:_MAX_COMMAND_CHARACTERS]))
 
     def _note(self, said: Message) -> None:
         if self.recorder is not None:
@@ -166,10 +162,10 @@ class Recording:
         if self._always_folder or self.recorder.has_written:
             self.recorder.finish(exit_code)
             self.recorder.leave_word(exit_code)
-            if self._perturbed is not None:
+            for companion in self._companions:
                 for said in self.unseen:
-                    self._perturbed.unseen(said)
-                self._perturbed.write_told(self.wanted.folder)
+                    companion.unseen(said)
+                companion.finish(self.wanted.folder)
 
     @property
     def off(self) -> Message | None:
@@ -182,7 +178,7 @@ class Recording:
     @property
     def unseen(self) -> Sequence[Message]:
         """What is said of training that was not recorded."""
-        noticed = self._notices if self.recorder is None else self.recorder.notices
+        noticed = self._notices if self.recorder is None else self.recorder.kept.notices
         return [said for said in noticed if said.id in UNSEEN_TRAINING]
 
     @property

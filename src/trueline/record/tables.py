@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.adapters.identity import ByIdentity
-from trueline.adapters.nouns import Expanded, Tensor, Unreadable
+from trueline.adapters.nouns import Expanded, Network, Tensor, Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel import summarise
 from trueline.model.run import ModuleInfo, ParamInfo
@@ -42,58 +41,58 @@ class Parameters:
     def meet(self, root: Root) -> list[str]:
         """Remember a new network's parameters and buffers as they are now; the names of those too far expanded."""
         values, expanded = root.adapter.values, []
-        for one in values.tensors(root.module()):
-            if self._named.get(one.value) is None:
-                path, _, leaf = one.name.rpartition(".")
+        for tensor in values.tensors(root.module()):
+            if self._named.get(tensor.value) is None:
+                path, _, leaf = tensor.name.rpartition(".")
                 try:
-                    summary, equal_rows = _first_values(one.value, values)
+                    summary, equal_rows = _first_values(tensor.value, values)
                 except Unreadable as error:
                     summary, equal_rows = None, False
-                    expanded += [one.name] if isinstance(error, Expanded) else []
-                self._named.set(one.value, Named(Place(root, path), leaf, summary, equal_rows))
+                    expanded += [tensor.name] if isinstance(error, Expanded) else []
+                self._named.set(tensor.value, Named(Place(root, path), leaf, summary, equal_rows))
         return expanded
 
-    def find(self, parameter: Any) -> Named | None:
+    def find(self, parameter: Value) -> Named | None:
         """A parameter's name; None for one that belongs to no network that was called."""
         return self._named.get(parameter)
 
-    def held(self, parameter: Any, optimizer: int, group: int) -> None:
+    def held(self, parameter: Value, optimizer: int, group: int) -> None:
         """An optimizer's group holds this parameter."""
         self._held_by.set(parameter, (optimizer, group))
 
-    def is_held(self, parameter: Any) -> bool:
+    def is_held(self, parameter: Value) -> bool:
         """Whether an optimizer holds this parameter."""
         return self._held_by.get(parameter) is not None
 
-    def holding(self, parameters: Iterable[Any]) -> set[int]:
+    def holding(self, parameters: Iterable[Value]) -> set[int]:
         """The optimizers that hold these."""
-        return {held[0] for one in parameters if (held := self._held_by.get(one)) is not None}
+        return {held[0] for parameter in parameters if (held := self._held_by.get(parameter)) is not None}
 
     def holders(self, root: Root) -> list[int]:
         """The optimizers that hold parameters of a network that want a gradient."""
         module = root.module()
         own = root.adapter.values.tensors(module) if module is not None else ()
-        return sorted(self.holding(one.value for one in own if one.trainable))
+        return sorted(self.holding(tensor.value for tensor in own if tensor.trainable))
 
     def table(self, networks: Networks) -> list[ParamInfo]:
         """Every parameter and buffer of every network; of one that is gone as it was last."""
         first: dict[int, str] = {}
         for root, module in networks.alive():
-            self._rows[root] = [self._row(root, one, first) for one in root.adapter.values.tensors(module)]
+            self._rows[root] = [self._row(root, tensor, first) for tensor in root.adapter.values.tensors(module)]
         return [row for rows in self._rows.values() for row in rows]
 
-    def _row(self, root: Root, one: Tensor, first: dict[int, str]) -> ParamInfo:
+    def _row(self, root: Root, tensor: Tensor, first: dict[int, str]) -> ParamInfo:
         values = root.adapter.values
-        name = Place(root, one.name).full
-        original = first.setdefault(values.identity(one.value), name)
-        known = self._named.get(one.value)
-        optimizer, group = self._held_by.get(one.value) or (None, None)
+        name = Place(root, tensor.name).full
+        original = first.setdefault(values.identity(tensor.value), name)
+        known = self._named.get(tensor.value)
+        optimizer, group = self._held_by.get(tensor.value) or (None, None)
         return ParamInfo(
             name,
-            values.shape(one.value),
-            values.dtype(one.value),
-            one.trainable,
-            one.buffer,
+            values.shape(tensor.value),
+            values.dtype(tensor.value),
+            tensor.trainable,
+            tensor.buffer,
             original if original != name else None,
             optimizer,
             group,
@@ -102,7 +101,7 @@ class Parameters:
         )
 
 
-def _first_values(tensor: Any, values: Values) -> tuple[Summary | None, bool]:
+def _first_values(tensor: Value, values: Values) -> tuple[Summary | None, bool]:
     """A tensor's Summary, and whether its rows are all the same; the first two tell of nearly all that they are not."""
     array = values.to_numpy(tensor)
     rows = array.ndim > 1 and len(array) > 1 and bool((array[0] == array[1]).all())
@@ -119,10 +118,10 @@ class Modules:
     def table(self, networks: Networks) -> list[ModuleInfo]:
         """Every module of every network; of one that is gone as it was last."""
         for root, top in networks.alive():
-            self._rows[root] = [self._row(root, path, one) for path, one in root.adapter.values.modules(top)]
+            self._rows[root] = [self._row(root, path, module) for path, module in root.adapter.values.modules(top)]
         return [row for rows in self._rows.values() for row in rows]
 
-    def _row(self, root: Root, path: str, module: Any) -> ModuleInfo:
+    def _row(self, root: Root, path: str, module: Network) -> ModuleInfo:
         built = root.adapter.build.built(module)
         return ModuleInfo(
             Place(root, path).full,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.identity import ByIdentity
-from trueline.adapters.nouns import Expanded, Unreadable
+from trueline.adapters.nouns import Expanded, Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel import UnsupportedDtype, summarise
 from trueline.model.summary import Summary
@@ -16,13 +16,13 @@ from trueline.record.open_step import OpenStep, Spot
 from trueline.record.wanted import Wanted
 
 # The tensors of one step may take so much of the machine's memory.
-_SHARE: Final = 4
+_MEMORY_DIVISOR: Final = 4
 EXPANDED: Final = "record.expanded"
 
 
 def memory_share() -> int:
     """How many bytes may wait in memory for a step's end."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _SHARE
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MEMORY_DIVISOR
 
 
 class TensorKeeper:
@@ -34,7 +34,7 @@ class TensorKeeper:
         self._most = memory_share()
         self._kept = 0
 
-    def take(self, step: OpenStep, spot: Spot, tensor: Any, values: Values) -> str | None:
+    def take(self, step: OpenStep, spot: Spot, tensor: Value, values: Values) -> str | None:
         """Keep a tensor's Summary, its values, or both; the id of the notice where it could not be."""
         try:
             if self._wanted.tensors:
@@ -52,7 +52,7 @@ class TensorKeeper:
             return "record.unreadable"
         return None
 
-    def _summary(self, tensor: Any, values: Values) -> Summary:
+    def _summary(self, tensor: Value, values: Values) -> Summary:
         version = values.version(tensor)
         if version is None:
             return summarise(values.to_numpy(tensor))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
+from trueline.model.json_value import Json
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadUsage
 from trueline.record.keeping.keep import Keep
@@ -55,11 +55,15 @@ class Wanted:
         """Whether anything beyond the default is wanted."""
         return self.stats or self.tensors
 
+    def captures(self, step: int) -> bool:
+        """Whether tensors of this step are wanted."""
+        return self.deep and step in self.steps
+
     def module(self, path: str) -> bool:
         """Whether a module's tensors are wanted."""
         return not self.modules or any(fnmatchcase(path, pattern) for pattern in self.modules)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """What run.json says was recorded."""
         return {
             "stats": self.stats,

@@ -10,20 +10,22 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Report, Table
 from trueline.model.trouble import BadUsage
-from trueline.record.again import end_group, kept
+from trueline.record.command import end_group, kept
+from trueline.record.run_mode import RunMode
 
 # A state that a replay is to start from, whatever batches it is given.
-STATE: Final = "TRUELINE_REPLAY_STATE"
 BISECTED: Final = "tr.29"
 _COARSE: Final = 4
-_MUCH: Final = 4.0
+# A state is bad from so many times the best loss on.
+_BAD_FACTOR: Final = 4.0
 
 
 @dataclass(slots=True)
@@ -52,8 +54,8 @@ class Bisection:
         if self.is_bad(best) or not self.is_bad(last):
             self.good, self.bad = (None, states[0]) if self.is_bad(best) else (last, None)
             return
-        bad_after = min(one for one in self.losses if one > best and self.is_bad(one))
-        good_before = max(one for one in self.losses if best <= one < bad_after)
+        bad_after = min(step for step in self.losses if step > best and self.is_bad(step))
+        good_before = max(step for step in self.losses if best <= step < bad_after)
         low, high = states.index(good_before), states.index(bad_after)
         while high - low > 1:
             middle = (low + high) // 2
@@ -62,7 +64,7 @@ class Bisection:
         self.good, self.bad = states[low], states[high]
 
     def _best(self) -> int:
-        return min(self.losses, key=lambda one: self.losses[one] if math.isfinite(self.losses[one]) else math.inf)
+        return min(self.losses, key=lambda step: self.losses[step] if math.isfinite(self.losses[step]) else math.inf)
 
     def finding(self) -> Finding:
         """What was found."""
@@ -103,7 +105,7 @@ class Bisection:
             return message("replay.good")
         return message("replay.early" if self.good is not None and step < self.good else "replay.bad")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """What the answer adds."""
         losses = [{"step": step, "loss": loss, "bad": self.is_bad(step)} for step, loss in sorted(self.losses.items())]
         return {"run": self.run, "batch": self.batch, "limit": self.limit, "states": losses, "last_good": self.good}
@@ -115,7 +117,7 @@ def _between(best: float, last: float) -> float | None:
         # Not a number at all is bad without a limit.
         return None
     middle = math.sqrt(best * last) if best > 0 else (best + last) / 2
-    return min(middle, _MUCH * best) if best > 0 else middle
+    return min(middle, _BAD_FACTOR * best) if best > 0 else middle
 
 
 def loss_of_state(run: Path, state: int, batch: int) -> float:
@@ -137,7 +139,7 @@ def loss_of_state(run: Path, state: int, batch: int) -> float:
                 "-o",
                 str(Path(place) / "run"),
             ),
-            env={**os.environ, STATE: str(state)},
+            env={**os.environ, **RunMode(replayed_state=state).environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -9,6 +9,7 @@ from typing import Any
 
 from trueline.adapters.nouns import State, Stateful
 from trueline.formats.run_folder.states import Kept, StatesReader
+from trueline.kernel.array import Array
 from trueline.model.trouble import Trouble
 
 
@@ -69,7 +70,7 @@ class Reenactment:
             self.items += [Item(step, number) for number in told]
         found = self.kept(self.state).tree["begins_at"]
         self.begins_at = {int(number): (at[0], at[1]) for number, at in found.items()}
-        self.loaders = {one.loader for one in self.items}
+        self.loaders = {item.loader for item in self.items}
 
     @property
     def framework(self) -> str:
@@ -99,7 +100,7 @@ class Reenactment:
 
     def is_between(self, loader: int) -> bool:
         """Whether a fetch belongs to a pass over the data between two steps, such as an evaluation on them."""
-        found = next((one for one in self.items if one.loader == loader), None)
+        found = next((item for item in self.items if item.loader == loader), None)
         if found is None or found.entry is None:
             return False
         iteration = found.entry["iteration"]
@@ -108,7 +109,7 @@ class Reenactment:
 
     def next_of(self, loader: int) -> Item | None:
         """What the loader is to give now."""
-        found = next((one for one in self.items if one.loader == loader), None)
+        found = next((item for item in self.items if item.loader == loader), None)
         if found is not None:
             self.items.remove(found)
         return found
@@ -121,8 +122,8 @@ def state_of(kept: Kept) -> State:
 
 def misfit(kept: Kept, things: Sequence[Stateful]) -> tuple[str, str] | None:
     """(what was kept, what is there) where these are not the same kinds of things in the same order."""
-    before = [f"{one['kind']} {one['type']}" for one in kept.tree["things"]]
-    now = [f"{one.kind} {one.type}" for one in things]
+    before = [f"{thing['kind']} {thing['type']}" for thing in kept.tree["things"]]
+    now = [f"{thing.kind} {thing.type}" for thing in things]
     return None if before == now else (", ".join(before), ", ".join(now))
 
 
@@ -134,13 +135,13 @@ def differences(kept: Kept, now: State) -> list[str]:
         if _counts(name) and (name not in now.arrays or not _same(array, now.arrays[name])):
             found.append(name)
     found += [name for name in now.arrays if _counts(name) and name not in before.arrays]
-    return found + [name for name, one in before.plain.items() if _counts(name) and now.plain.get(name) != one]
+    return found + [name for name, value in before.plain.items() if _counts(name) and now.plain.get(name) != value]
 
 
 def _counts(name: str) -> bool:
     return not name.startswith("rng/") and not name.endswith("/grad")
 
 
-def _same(one: Any, other: Any) -> bool:
-    same_kind = one.shape == other.shape and one.dtype == other.dtype
-    return bool(same_kind and one.tobytes() == other.tobytes())
+def _same(before: Array, now: Array) -> bool:
+    same_kind = before.shape == now.shape and before.dtype == now.dtype
+    return bool(same_kind and before.tobytes() == now.tobytes())

@@ -6,18 +6,20 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from trueline.model.message import Message
-from trueline.record.again import Command
-from trueline.record.feed import Feed
+from trueline.record.command import Command
+from trueline.record.companion import Companion
 from trueline.record.launch import ScriptEnded
+from trueline.record.observers import Observers
 from trueline.record.randomness import fix_random
+from trueline.record.recorded import Recorded
 from trueline.record.recording import Recording
 from trueline.record.wanted import Wanted
-from trueline.replay.injecting import ReplayFeed, WatchedReplayFeed
+from trueline.replay.injector import Injector
 from trueline.replay.reenactment import Reenactment
 from trueline.watch.state import Watch
+from trueline.watch.watcher import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Replayed:
         os.chdir(self._command.folder)
         if self.wanted.seed is not None:
             fix_random(self.wanted.seed)
-        recording = Recording(self.wanted, lambda said: self._tell(said, warn), root=Path.cwd(), feed=self._feed)
+        companions = [_Replaying(self.replay, self.asked)]
+        recording = Recording(self.wanted, lambda said: self._tell(said, warn), root=Path.cwd(), companions=companions)
         recording.begin()
         try:
             self._running = True
@@ -61,13 +64,17 @@ class Replayed:
             # With nothing handed to it, the script would go on training by itself.
             raise ScriptEnded
 
-    def _feed(self, recorder: Any, adapter: Any) -> Any:
-        if self.replay.framework != adapter.name:
-            return Feed(recorder, adapter)
-        made = (
-            ReplayFeed(recorder, adapter, self.replay)
-            if self.asked.watch is None
-            else WatchedReplayFeed(recorder, adapter, self.replay, self.asked.watch)
-        )
-        made.stop_at, made.in_float32 = self.asked.stop_at, self.asked.float32
-        return made
+
+class _Replaying(Companion):
+    """Puts the kept state and the kept batches into the framework that they are of."""
+
+    def __init__(self, replay: Reenactment, asked: Asked) -> None:
+        self._replay, self._asked = replay, asked
+
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
+        """Watched, where that is asked for; what another framework does is only recorded."""
+        if self._replay.framework != recorded.adapter.name:
+            return
+        if self._asked.watch is not None:
+            Watcher(recorded, observers, self._asked.watch).join()
+        observers.put_last(Injector(recorded, observers, self._replay, self._asked.stop_at, self._asked.float32))

@@ -16,7 +16,7 @@ from trueline.model.key import Phase
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,16 @@ def ranges(steps: Sequence[int]) -> str:
             parts[-1][1:] = [step]
         else:
             parts.append([step])
-    return ", ".join("-".join(map(str, one)) for one in parts)
+    return ", ".join("-".join(map(str, part)) for part in parts)
 
 
 def check(source: Source, way: Way) -> list[Message]:
     """A BadUsage, by name, for what makes a replay pointless; what may make it differ is returned."""
     lost = [*source.states.state(way.start).tree["lost"]]
     for step in set(way.steps) & set(source.states.steps):
-        lost += [name for one in source.states.fetches(step) for name in one["lost"]]
+        lost += [name for fetch in source.states.fetches(step) for name in fetch["lost"]]
     if lost:
-        random = any("Dropout" in one for one in lost) and source.run.info.seed is None
+        random = any("Dropout" in name for name in lost) and source.run.info.seed is None
         kind = "replay.lost_random" if random else "replay.lost"
         raise BadUsage(kind, names=_few(dict.fromkeys(lost)))
     folder = Path(source.started["cwd"])
@@ -130,7 +130,7 @@ def check(source: Source, way: Way) -> list[Message]:
 
 def _few(names: Iterable[str]) -> str:
     found = list(names)
-    return ", ".join(found[:_MOST_NAMES]) + (" …" if len(found) > _MOST_NAMES else "")
+    return ", ".join(found[:_MAX_NAMES]) + (" …" if len(found) > _MAX_NAMES else "")
 
 
 def _changed(source: Source, folder: Path) -> list[str]:

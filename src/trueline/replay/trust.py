@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.model.message import message
+from trueline.model.message import Message, message
 
 # What differs from shell to shell and makes no program load other code.
 _HARMLESS: Final = re.compile(
     r"\w+_NUM_THREADS|CUDA_VISIBLE_DEVICES|ASCEND_(RT_)?VISIBLE_DEVICES|DEVICE_ID|PYTHONHASHSEED|PYTHONUNBUFFERED"
     r"|CUBLAS_WORKSPACE_CONFIG|LANG|LANGUAGE|LC_\w+|TZ|PWD|HOSTNAME"
 )
-_MOST_NAMED: Final = 8
+_MAX_NAMES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Started:
     # Variables of the run's environment that are others now.
     variables: tuple[str, ...]
 
-    def said(self, run: str) -> dict[str, Any]:
+    def said(self, run: str) -> dict[str, Message | str]:
         """The parameters of the sentences that name it; of variables they speak where there are any."""
-        more = ["…"] if len(self.variables) > _MOST_NAMED else []
-        names = ", ".join([*self.variables[:_MOST_NAMED], *more])
+        more = ["…"] if len(self.variables) > _MAX_NAMES else []
+        names = ", ".join([*self.variables[:_MAX_NAMES], *more])
         variables = message("replay.variables", names=names) if names else ""
         return {
             "run": run,
@@ -72,7 +72,7 @@ def _file_of(script: str, folder: Path, as_module: bool) -> Path | None:
     if not as_module:
         return folder / script
     place = folder.joinpath(*script.split("."))
-    return next((one for one in (place.with_suffix(".py"), place / "__main__.py") if one.is_file()), None)
+    return next((file for file in (place.with_suffix(".py"), place / "__main__.py") if file.is_file()), None)
 
 
 def _is_below(path: Path, folder: Path) -> bool:

@@ -53,8 +53,8 @@ def _weights(rank: RankFolder, first: Difference) -> Iterator[Consumer]:
         yield Consumer(WEIGHTS, first, module, module.built_at if module is not None else None)
 
 
-def _data(a: Trial, one: RankFolder, other: RankFolder) -> Iterator[Consumer]:
-    here, there = _batches(one), _batches(other)
+def _data(a: Trial, first: RankFolder, second: RankFolder) -> Iterator[Consumer]:
+    here, there = _batches(first), _batches(second)
     common = sorted(here.keys() & there.keys())
     step = next((step for step in common if _written(here[step]) != _written(there[step])), None)
     if step is None:
@@ -84,20 +84,24 @@ def _order_and_values(
     a: Trial, here: Mapping[int, list[BatchEvent]], there: Mapping[int, list[BatchEvent]]
 ) -> tuple[bool, bool]:
     """Whether other samples come, or in another order, and whether the same samples have other values."""
-    mine, others = ([event.batch() for step in sorted(events) for event in events[step]] for events in (here, there))
-    if all(one.indexes is not None for one in (*mine, *others)):
-        here_by_index, there_by_index = _by_index(mine), _by_index(others)
-        order = [list(one.indexes or ()) for one in mine] != [list(one.indexes or ()) for one in others]
+    here_batches, there_batches = (
+        [event.batch() for step in sorted(events) for event in events[step]] for events in (here, there)
+    )
+    if all(batch.indexes is not None for batch in (*here_batches, *there_batches)):
+        here_by_index, there_by_index = _by_index(here_batches), _by_index(there_batches)
+        order = [list(batch.indexes or ()) for batch in here_batches] != [
+            list(batch.indexes or ()) for batch in there_batches
+        ]
         common = here_by_index.keys() & there_by_index.keys()
         changed = any(here_by_index[index] != there_by_index[index] for index in common)
         return order or not changed, changed
-    known, again = _samples(mine), _samples(others)
+    known, again = _samples(here_batches), _samples(there_batches)
     if set(known) & set(again):
-        in_place = any(one == other for one, other in zip(known, again, strict=False))
+        in_place = any(before == after for before, after in zip(known, again, strict=False))
         changed = in_place and not _shuffles(a) and sorted(known) != sorted(again)
         return not changed, changed
     # None comes twice: others were chosen from many, or all were changed, or both.
-    drawn = any(one["moment"] in ("data", "worker") for one in a.told.of("draw"))
+    drawn = any(entry["moment"] in ("data", "worker") for entry in a.log.of("draw"))
     return _shuffles(a), drawn or not _shuffles(a)
 
 
@@ -111,7 +115,7 @@ def _by_index(batches: list[Batch]) -> dict[int, tuple[int, ...]]:
 
 
 def _samples(batches: list[Batch]) -> list[tuple[int, ...]]:
-    return [tuple(field.fingerprints[at] for field in one.fields) for one in batches for at in range(one.size)]
+    return [tuple(field.fingerprints[at] for field in batch.fields) for batch in batches for at in range(batch.size)]
 
 
 def _shuffles(trial: Trial) -> bool:
@@ -137,7 +141,7 @@ def dropouts(trial: Trial) -> list[ModuleInfo]:
     if trial.rank is None:
         return []
     called = dict.fromkeys(call.path for call in trial.rank.calls if call.phase == "train")
-    known = {one.path: one for one in trial.rank.modules}
+    known = {module.path: module for module in trial.rank.modules}
     return [known[path] for path in called if path in known and _drops(known[path])]
 
 
@@ -148,7 +152,7 @@ def _drops(module: ModuleInfo) -> bool:
 
 def _module(rank: RankFolder, path: str) -> ModuleInfo | None:
     """The module, with the line of what is around it where its own is not known."""
-    known = {one.path: one for one in rank.modules}
+    known = {module.path: module for module in rank.modules}
     found = known.get(path)
     while found is not None and found.built_at is None and path:
         path = path.rpartition(".")[0]

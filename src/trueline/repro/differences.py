@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder
 from trueline.model.events import BatchEvent, Event, LossEvent, StepEvent
@@ -42,7 +42,7 @@ class Difference:
         """Earlier is smaller; initial weights come before everything."""
         return (-1, 0) if self.phase == "weights" else (self.step, _IN_STEP.index(self.phase))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {"step": self.step, "key": self.key, "phase": self.phase}
 
@@ -57,18 +57,18 @@ def first_difference(a: Trial, b: Trial, *, beyond_rounding: bool = False) -> Di
     return None
 
 
-def _differences(a: Trial, b: Trial, one: RankFolder, other: RankFolder) -> Iterator[Difference]:
-    yield from _initial(one, other)
+def _differences(a: Trial, b: Trial, first: RankFolder, second: RankFolder) -> Iterator[Difference]:
+    yield from _initial(first, second)
     common = min(a.whole, b.whole)
     for step in range(common):
-        yield from _in_step(one, other, step)
+        yield from _in_step(first, second, step)
     if a.whole != b.whole or a.crashed != b.crashed:
         yield Difference(common, "end", "end")
 
 
-def _initial(one: RankFolder, other: RankFolder) -> Iterator[Difference]:
-    there = {param.name: param.initial for param in other.params}
-    for param in one.params:
+def _initial(first: RankFolder, second: RankFolder) -> Iterator[Difference]:
+    there = {param.name: param.initial for param in second.params}
+    for param in first.params:
         key = str(Key.of_parameter(param.name, Kind.BUFFER if param.buffer else Kind.PARAM))
         if param.name not in there:
             yield Difference(0, "weights", key)
@@ -76,14 +76,14 @@ def _initial(one: RankFolder, other: RankFolder) -> Iterator[Difference]:
             yield from _compared(0, "weights", key, param.initial, found)
 
 
-def _in_step(one: RankFolder, other: RankFolder, step: int) -> Iterator[Difference]:
-    if _fetched(one, step) != _fetched(other, step):
+def _in_step(first: RankFolder, second: RankFolder, step: int) -> Iterator[Difference]:
+    if _fetched(first, step) != _fetched(second, step):
         yield Difference(step, "data", "batch")
-    here, there = _stats(one, step), _stats(other, step)
+    here, there = _stats(first, step), _stats(second, step)
     yield from _tensors(here, there, step, "forward", _FORWARD)
-    yield from _numbers(one, other, step, "forward", LossEvent, "value", "loss")
+    yield from _numbers(first, second, step, "forward", LossEvent, "value", "loss")
     yield from _tensors(here, there, step, "backward", _BACKWARD)
-    yield from _numbers(one, other, step, "update", StepEvent, "lr", "lr")
+    yield from _numbers(first, second, step, "update", StepEvent, "lr", "lr")
     yield from _tensors(here, there, step, "update", (Kind.PARAM, Kind.BUFFER, Kind.OPT))
 
 
@@ -120,12 +120,12 @@ def _near(a: Summary, b: Summary) -> bool:
 
 
 def _numbers(
-    one: RankFolder, other: RankFolder, step: int, phase: str, kind: type[Event], field: str, name: str
+    first: RankFolder, second: RankFolder, step: int, phase: str, kind: type[Event], field: str, name: str
 ) -> Iterator[Difference]:
     here, there = (
         # As they are written: a NaN is the same as another one.
         [event.to_json().get(field) for event in rank.events(kind, phase="train", step=step)]
-        for rank in (one, other)
+        for rank in (first, second)
     )
     if here != there:
         near = len(here) == len(there) and all(map(_close, here, there))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.record.project import shown_line
@@ -51,7 +52,7 @@ class Free:
         """In the guide's order."""
         return list(CODES).index(self.source)
 
-    def to_json(self, root: Path) -> dict[str, Any]:
+    def to_json(self, root: Path) -> dict[str, Json]:
         """The JSON shape."""
         line = shown_line(self.line, root)
         return {

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from trueline.model.location import Location
+from trueline.record.run_mode import RandomnessPlan
 from trueline.repro.frames import is_users
-from trueline.repro.plan import Plan
 from trueline.repro.tap import Tap
 
 _TICK = 1_000_000
@@ -53,7 +53,7 @@ def tap_numpy(tap: Tap) -> None:
     tap.arrived("numpy", lambda: _numpy_state(numpy_random))
     seed, randbits = numpy_random.seed, vars(bit_generator)["randbits"]
 
-    def seeded(given: Any = None) -> None:
+    def seeded(given: object = None) -> None:
         seed(tap.seeding("numpy", given))
 
     def bits(count: int) -> int:
@@ -65,12 +65,12 @@ def tap_numpy(tap: Tap) -> None:
     _tap_draws(tap, numpy_random, "numpy", sys.modules["numpy.random.mtrand"]._rand)
 
 
-def _numpy_state(numpy_random: Any) -> tuple[bytes, int, int]:
+def _numpy_state(numpy_random: ModuleType) -> tuple[bytes, int, int]:
     _, keys, place, has_normal, _ = numpy_random.get_state()
     return keys.tobytes(), int(place), int(has_normal)
 
 
-def _tap_draws(tap: Tap, module: ModuleType, stream: str, owner: Any) -> None:
+def _tap_draws(tap: Tap, module: ModuleType, stream: str, owner: object) -> None:
     for name, function in list(vars(module).items()):
         setting = "state" in name or name == "seed"
         if not setting and callable(function) and getattr(function, "__self__", None) is owner:
@@ -94,11 +94,11 @@ def tap_clock(tap: Tap) -> None:
 
 
 def _tap_clock(tap: Tap, name: str, unit: float) -> None:
-    original: Callable[[], Any] = getattr(time, name)
+    original: Callable[[], float] = getattr(time, name)
     clock = _Clock(tap.plan)
 
     @functools.wraps(original)
-    def now() -> Any:
+    def now() -> float:
         frame = sys._getframe(1)
         if not is_users(frame.f_code.co_filename):
             return original()
@@ -111,7 +111,7 @@ def _tap_clock(tap: Tap, name: str, unit: float) -> None:
 class _Clock:
     """A thousandth of a second passes with every look at it."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RandomnessPlan) -> None:
         self._now = (plan.clock or 0) * 1_000_000_000
 
     def next(self) -> int:
@@ -123,7 +123,7 @@ def tap_warnings(tap: Tap) -> None:
     """What has no deterministic implementation is warned of by its name."""
     shown = warnings._showwarnmsg  # type: ignore[attr-defined]
 
-    def show(said: Any) -> None:
+    def show(said: warnings.WarningMessage) -> None:
         text = str(said.message)
         if "deterministic" in text:
             tap.warned(text)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.repro.trials import Trial
 
-_JUMP: Final = 10.0
+# A loss so many times the largest before it has jumped.
+_JUMP_FACTOR: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +25,17 @@ class Problem:
     @property
     def occurs(self) -> str:
         """Always at a step, sometimes at a step, or at random ones."""
-        if len({one for one in self.steps if one is not None}) > 1:
+        if len({step for step in self.steps if step is not None}) > 1:
             return "random"
         return "sometimes" if None in self.steps else "always"
 
     def said(self) -> Message:
         """The sentence."""
-        seen = [one for one in self.steps if one is not None]
+        seen = [step for step in self.steps if step is not None]
         params = {"problem": message(f"repro.problem_{self.kind}"), "count": len(seen), "runs": len(self.steps)}
         return message(f"repro.occurs_{self.occurs}", steps=", ".join(map(str, seen)), step=seen[0], **params)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {"kind": self.kind, "occurs": self.occurs, "steps": list(self.steps)}
 
@@ -41,7 +43,7 @@ class Problem:
 def find_problem(trials: Sequence[Trial]) -> Problem | None:
     """The gravest that shows in any of them."""
     for kind, look in (("crash", _crash), ("non_finite", _non_finite), ("jump", _jump)):
-        steps = [look(one) for one in trials]
+        steps = [look(trial) for trial in trials]
         if any(step is not None for step in steps):
             return Problem(kind, steps)
     return None
@@ -65,7 +67,7 @@ def _non_finite(trial: Trial) -> int | None:
 def _jump(trial: Trial) -> int | None:
     largest = 0.0
     for step, loss in _losses(trial).items():
-        if largest and abs(loss) > _JUMP * largest:
+        if largest and abs(loss) > _JUMP_FACTOR * largest:
             return step
         largest = max(largest, abs(loss))
     return None

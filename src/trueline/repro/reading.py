@@ -21,8 +21,8 @@ def random_line(trial: Trial, module: str | None) -> tuple[Location, bool] | Non
     """The line that draws before a module is called, or after the last call, and whether it drops values."""
     if trial.rank is None or module is None:
         return None
-    calls = [one for one in trial.rank.calls if one.phase == "train" and one.called_at is not None]
-    place = next((at for at, one in enumerate(calls) if one.path == module), None)
+    calls = [call for call in trial.rank.calls if call.phase == "train" and call.called_at is not None]
+    place = next((at for at, call in enumerate(calls) if call.path == module), None)
     if place is None:
         return None
     own, before = calls[place].called_at, calls[place - 1].called_at if place else None
@@ -36,7 +36,7 @@ def _between(trial: Trial, before: Location | None, own: Location | None) -> tup
     known = own or before
     if known is None:
         return None
-    file = next((str(one["path"]) for one in trial.told.of("source") if _is(str(one["path"]), known.file)), None)
+    file = next((str(entry["path"]) for entry in trial.log.of("source") if _is(str(entry["path"]), known.file)), None)
     if file is None:
         return None
     start = before.line if before is not None and before.file == known.file else known.line - _FURTHEST
@@ -66,10 +66,10 @@ def line_in_function(definition: Location) -> Location | None:
 
 def line_in_sources(trial: Trial) -> Location | None:
     """The first line of the script that draws an order."""
-    for one in trial.told.of("source"):
-        for at, text in enumerate(linecache.getlines(str(one["path"])), 1):
+    for entry in trial.log.of("source"):
+        for at, text in enumerate(linecache.getlines(str(entry["path"])), 1):
             if _ORDERS.search(text.partition("#")[0]):
-                return Location(str(one["path"]), at)
+                return Location(str(entry["path"]), at)
     return None
 
 

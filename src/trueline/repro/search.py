@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Certainty
-from trueline.model.message import message
+from trueline.model.json_value import Json
+from trueline.model.message import Message, message
 from trueline.model.trouble import BadScript
+from trueline.record.run_mode import FIRST_SEED, SECOND_SEED, RandomnessPlan
 from trueline.repro import naming
 from trueline.repro.consumers import Consumer, consumers
 from trueline.repro.differences import Difference, first_difference
 from trueline.repro.free import Free
-from trueline.repro.plan import ONE, OTHER, Plan
 from trueline.repro.problem import Problem, find_problem
-from trueline.repro.told import Told, Word
+from trueline.repro.randomness_log import LogEntry, RandomnessLog
 from trueline.repro.trials import Trial, Trials
+
+# From what uses a source of randomness to what is said of it.
+Name = Callable[[Sequence[Consumer]], list[Free]]
 
 AS_IT_IS: Final = "as_it_is"
 WHEN_FIXED: Final = "when_fixed"
 NO: Final = "no"
-_MOST_FRESH: Final = 4
+_MAX_FRESH_LINES: Final = 4
 _CLOCK: Final = 1_700_000_000
 _HASHES: Final = 2**32 - 1
 
@@ -46,7 +50,7 @@ class Reproduced:
 class _Base:
     """The run in which all is fixed, and where a second such run parts from it (None: nowhere)."""
 
-    plan: Plan
+    plan: RandomnessPlan
     trial: Trial
     parts_at: Difference | None
     again: Trial | None = None
@@ -56,17 +60,19 @@ def reproduce(trials: Trials, runs: int) -> Reproduced:
     """Run the script ``runs`` times as it is, and where it differs as often as it takes to find out why."""
     hashes = _hashes(trials.command.environment, runs)
     free = [
-        trials.run(f"run-{number + 1}", Plan(hash=seed), message("repro.run", number=number + 1, count=runs))
+        trials.run(f"run-{number + 1}", RandomnessPlan(hash=seed), message("repro.run", number=number + 1, count=runs))
         for number, seed in enumerate(hashes)
     ]
-    if not any(one.steps for one in free):
+    if not any(trial.steps for trial in free):
         line = free[0].ended.last_line[:300]
         raise BadScript(f"repro.never_trains{'' if line else '_silent'}", code=free[0].ended.code, line=line)
-    parted = [found for one in free[1:] if (found := first_difference(free[0], one)) is not None]
-    answer = Reproduced(AS_IT_IS, min(one.steps for one in free), runs, problem=find_problem(free), first=free[0])
+    parted = [found for trial in free[1:] if (found := first_difference(free[0], trial)) is not None]
+    answer = Reproduced(AS_IT_IS, min(trial.steps for trial in free), runs, problem=find_problem(free), first=free[0])
     if not parted:
         return answer
-    return _Search(trials, free, hashes).finished(replace(answer, parts_at=min(parted, key=lambda one: one.place)))
+    return _Search(trials, free, hashes).finished(
+        replace(answer, parts_at=min(parted, key=lambda difference: difference.place))
+    )
 
 
 def _hashes(environment: Mapping[str, str], runs: int) -> list[int | None]:
@@ -97,7 +103,7 @@ class _Search:
         return replace(
             answer,
             reproducible=WHEN_FIXED if base.parts_at is None else NO,
-            free=sorted(self._found, key=lambda one: one.place),
+            free=sorted(self._found, key=lambda free: free.place),
             fixed_problem=find_problem([base.trial]),
             fixed_parts_at=base.parts_at,
         )
@@ -105,7 +111,7 @@ class _Search:
     # ---- all fixed
 
     def _base(self) -> _Base:
-        plan = Plan(fixed=True, hash=self._hashes[0], pins=_varying(self._free))
+        plan = RandomnessPlan(fixed=True, hash=self._hashes[0], pins=_varying(self._free))
         trial = self._trials.run("fixed-1", plan, message("repro.fixed"))
         other_hash = self._other_hash()
         hashed = None
@@ -126,14 +132,14 @@ class _Search:
 
     def _other_hash(self) -> int | None:
         """That of the first run that differs."""
-        for one, seed in zip(self._free[1:], self._hashes[1:], strict=True):
-            if first_difference(self._free[0], one) is not None:
+        for trial, seed in zip(self._free[1:], self._hashes[1:], strict=True):
+            if first_difference(self._free[0], trial) is not None:
                 return seed
         return None
 
     def _widened(self, base: _Base) -> _Base:
         """Fixing the clock and the threads too."""
-        if base.trial.told.first("clock") is not None:
+        if base.trial.log.first("clock") is not None:
             wider = self._wider(base, "clock", replace(base.plan, clock=_CLOCK))
             if wider is not None:
                 self._found.append(naming.of_clock(base.trial, self._parting(base)))
@@ -145,13 +151,13 @@ class _Search:
                 return wider
         return base
 
-    def _wider(self, base: _Base, name: str, plan: Plan) -> _Base | None:
+    def _wider(self, base: _Base, name: str, plan: RandomnessPlan) -> _Base | None:
         """A base that lasts longer, or None."""
         say = message("repro.fixing", what=message(f"repro.generator_{name}"))
-        one, two = (self._trials.run(f"fixed-{name}-{number}", plan, say) for number in (1, 2))
-        parts_at = first_difference(one, two)
+        first, second = (self._trials.run(f"fixed-{name}-{number}", plan, say) for number in (1, 2))
+        parts_at = first_difference(first, second)
         if parts_at is None or (base.parts_at is not None and parts_at.place > base.parts_at.place):
-            return _Base(plan, one, parts_at, two)
+            return _Base(plan, first, parts_at, second)
         return None
 
     def _parting(self, base: _Base) -> Consumer:
@@ -164,18 +170,18 @@ class _Search:
 
     # ---- one freed
 
-    def _experiments(self, base: _Base) -> Iterator[tuple[str, Plan, Any]]:
-        told = base.trial.told
-        for number, word in enumerate(_seed_words(told, base.plan.pins)):
-            pins = {**base.plan.pins, word["site"]: [_another(one) for one in base.plan.pins[word["site"]]]}
-            values = [value for one in self._free for value in one.told.seeds().get(word["site"], ())[:1]]
-            yield f"seed-{number + 1}", replace(base.plan, pins=pins), _seeds(word, values)
-        for number, word in enumerate(_fresh_words(told)):
-            yield f"generator-{number + 1}", replace(base.plan, vary=word["site"]), _fresh(word)
+    def _experiments(self, base: _Base) -> Iterator[tuple[str, RandomnessPlan, Name]]:
+        log = base.trial.log
+        for number, entry in enumerate(_seed_entries(log, base.plan.pins)):
+            pins = {**base.plan.pins, entry["site"]: [_another(value) for value in base.plan.pins[entry["site"]]]}
+            values = [value for trial in self._free for value in trial.log.seeds().get(entry["site"], ())[:1]]
+            yield f"seed-{number + 1}", replace(base.plan, pins=pins), _seeds(entry, values)
+        for number, entry in enumerate(_fresh_entries(log)):
+            yield f"generator-{number + 1}", replace(base.plan, vary=entry["site"]), _fresh(entry)
         for stream in _streams(base.trial):
-            yield stream, replace(base.plan, seeds={stream: OTHER}), _stream(stream, base.trial)
+            yield stream, replace(base.plan, seeds={stream: SECOND_SEED}), _stream(stream, base.trial)
 
-    def _freed(self, name: str, plan: Plan, base: _Base) -> list[Consumer]:
+    def _freed(self, name: str, plan: RandomnessPlan, base: _Base) -> list[Consumer]:
         what = name.rstrip("-0123456789").replace(".", "_")
         return _significant(base, self._trials.run(f"free-{name}", plan, _freeing(what)))
 
@@ -200,57 +206,61 @@ def _significant(base: _Base, trial: Trial) -> list[Consumer]:
     return found if found and found[0].difference.place < floor.place else []
 
 
-def _freeing(what: str) -> Any:
+def _freeing(what: str) -> Message:
     return message("repro.freeing", what=message(f"repro.generator_{what}"))
 
 
-def _varying(free: Sequence[Trial]) -> dict[str, Sequence[Any]]:
+def _varying(free: Sequence[Trial]) -> dict[str, Sequence[Json]]:
     """The seeds that a line of the script chooses anew in every run, as the first run chose them."""
-    first = free[0].told.seeds()
-    others = [one.told.seeds() for one in free[1:]]
+    first = free[0].log.seeds()
+    later = [trial.log.seeds() for trial in free[1:]]
     return {
         site: values
         for site, values in first.items()
-        if None not in values and any(other.get(site, values) != values for other in others)
+        if None not in values and any(seeds.get(site, values) != values for seeds in later)
     }
 
 
-def _another(value: Any) -> Any:
-    return value + ONE if isinstance(value, int | float) else f"{value}{ONE}"
+def _another(value: Json) -> Json:
+    return value + FIRST_SEED if isinstance(value, int | float) else f"{value}{FIRST_SEED}"
 
 
-def _seed_words(told: Told, pins: Mapping[str, Sequence[Any]]) -> list[Word]:
+def _seed_entries(log: RandomnessLog, pins: Mapping[str, Sequence[Json]]) -> list[LogEntry]:
     """One for each line."""
-    found: dict[str, Word] = {}
-    for word in told.of("seed"):
-        if word["site"] in pins:
-            found.setdefault(word["site"], word)
+    found: dict[str, LogEntry] = {}
+    for entry in log.of("seed"):
+        if entry["site"] in pins:
+            found.setdefault(entry["site"], entry)
     return list(found.values())
 
 
-def _fresh_words(told: Told) -> list[Word]:
-    found: dict[str, Word] = {}
-    for word in told.of("fresh"):
-        found.setdefault(word["site"], word)
-    return list(found.values())[:_MOST_FRESH]
+def _fresh_entries(log: RandomnessLog) -> list[LogEntry]:
+    found: dict[str, LogEntry] = {}
+    for entry in log.of("fresh"):
+        found.setdefault(entry["site"], entry)
+    return list(found.values())[:_MAX_FRESH_LINES]
 
 
 def _streams(base: Trial) -> list[str]:
     """The generators that may have been used without having been seeded."""
-    told = base.told
-    present = list(dict.fromkeys(str(one["stream"]) for one in told.of("stream")))
-    return [one for one in present if one not in ("python", "numpy") or told.first("moved", stream=one) is not None]
+    log = base.log
+    present = list(dict.fromkeys(str(entry["stream"]) for entry in log.of("stream")))
+    return [
+        stream
+        for stream in present
+        if stream not in ("python", "numpy") or log.first("moved", stream=stream) is not None
+    ]
 
 
-def _seeds(word: Word, values: Sequence[Any]) -> Any:
-    return lambda found: [naming.of_seed(word, values, found[0])] if found else []
+def _seeds(entry: LogEntry, values: Sequence[Json]) -> Name:
+    return lambda found: [naming.of_seed(entry, values, found[0])] if found else []
 
 
-def _fresh(word: Word) -> Any:
-    return lambda found: [naming.of_fresh(word, found[0])] if found else []
+def _fresh(entry: LogEntry) -> Name:
+    return lambda found: [naming.of_fresh(entry, found[0])] if found else []
 
 
-def _stream(stream: str, base: Trial) -> Any:
+def _stream(stream: str, base: Trial) -> Name:
     return lambda found: list(naming.of_stream(stream, base, found)) if found else []
 
 

@@ -12,7 +12,7 @@ from trueline.model.location import Location
 _WALKS: Final = ("list", "tuple", "enumerate", "iter", "zip", "map", "filter", "next", "array", "tensor")
 _SETS: Final = ("set", "frozenset")
 _FROM_SETS: Final = ("union", "intersection", "difference", "symmetric_difference", "copy")
-_LARGEST: Final = 1 << 21
+_MAX_SOURCE_BYTES: Final = 1 << 21
 
 
 def lines_by_hash(files: Sequence[str]) -> list[Location]:
@@ -22,7 +22,7 @@ def lines_by_hash(files: Sequence[str]) -> list[Location]:
 
 def _in_file(path: Path) -> Iterator[int]:
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _MAX_SOURCE_BYTES:
             return
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
@@ -42,7 +42,7 @@ def _names_of_sets(tree: ast.AST) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _is_set(node.value, found):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found.update(ast.unparse(one) for one in targets if isinstance(one, ast.Name | ast.Attribute))
+            found.update(ast.unparse(target) for target in targets if isinstance(target, ast.Name | ast.Attribute))
     return found
 
 

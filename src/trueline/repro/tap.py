@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trueline.model.descriptor import OwnDescriptor
+from trueline.model.json_value import Json
 from trueline.model.location import Location
+from trueline.model.numbers import plain
+from trueline.record.run_mode import RandomnessPlan
 from trueline.repro.frames import asking_file, is_installed, is_ours, is_standard, is_users, users_line
-from trueline.repro.plan import Plan
 
 _PLAIN = (int, float, str)
 _FRAMEWORKS = ("torch", "mindspore")
@@ -22,19 +24,19 @@ _FRAMEWORKS = ("torch", "mindspore")
 class Tap:
     """Leaves word in a file that forked data workers write to as well."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RandomnessPlan) -> None:
         self.plan = plan
         self.fixing = False
         self.fetching = False
         self.began = False
-        self._file = OwnDescriptor.open(plan.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._file = OwnDescriptor.open(plan.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._process = os.getpid()
         self._thread = threading.get_ident()
-        self._seen: set[Any] = set()
+        self._seen: set[object] = set()
         self._counts: Counter[str] = Counter()
-        self._states: dict[str, tuple[Callable[[], Any], Any]] = {}
+        self._states: dict[str, tuple[Callable[[], object], object]] = {}
 
-    def tell(self, told: str, line: Location | None = None, **fields: Any) -> None:
+    def tell(self, told: str, line: Location | None = None, **fields: Json) -> None:
         """One line of JSON."""
         place = {"file": line.file, "line": line.line} if line is not None else {"file": None, "line": None}
         try:
@@ -104,11 +106,11 @@ class Tap:
             self._seen.add(("clock", line))
             self.tell("clock", line)
 
-    def built(self, kind: str, facts: Mapping[str, Any]) -> None:
+    def built(self, kind: str, facts: Mapping[str, object]) -> None:
         """A loader, or a part of a data pipeline, was built."""
         line = users_line()
         if line is not None:
-            self.tell("loader", line, kind=kind, **facts)
+            self.tell("loader", line, kind=kind, **plain(facts))
 
     def warned(self, text: str) -> None:
         """Something has no deterministic implementation."""
@@ -118,7 +120,7 @@ class Tap:
 
     # ---- whether a stream was used as it was found
 
-    def arrived(self, stream: str, state: Callable[[], Any] | None = None) -> None:
+    def arrived(self, stream: str, state: Callable[[], object] | None = None) -> None:
         """A generator of the process is there, and its state as it is now."""
         self.tell("stream", stream=stream)
         if state is not None:

@@ -13,22 +13,21 @@ from trueline.model.message import Message
 from trueline.model.run import RunInfo
 from trueline.model.steps import Steps
 from trueline.model.trouble import BadScript, Trouble
-from trueline.record.again import Command, Ended
-from trueline.record.perturb import Perturbation
+from trueline.record.command import Command, Ended
+from trueline.record.run_mode import Perturbation, RandomnessPlan, RunMode
 from trueline.record.wanted import Wanted
-from trueline.repro.plan import Plan
-from trueline.repro.told import Told, read_told
+from trueline.repro.randomness_log import RandomnessLog, read_log
 
-_TOLD: Final = ".randomness.jsonl"
+_LOG_SUFFIX: Final = ".randomness.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run: what it was to fix, how it ended, what it told, and what was recorded of it (None: nothing)."""
+    """One run: what it was to fix, how it ended, what it logged, and what was recorded of it (None: nothing)."""
 
-    plan: Plan
+    plan: RandomnessPlan
     ended: Ended
-    told: Told
+    log: RandomnessLog
     rank: RankFolder | None
     info: RunInfo | None
 
@@ -60,17 +59,16 @@ class Trials:
     steps: int
     say: Callable[[Message], None]
 
-    def run(self, name: str, plan: Plan, saying: Message) -> Trial:
+    def run(self, name: str, plan: RandomnessPlan, saying: Message) -> Trial:
         """Run it once."""
         self.say(saying)
         folder = self.room / name
-        told = self.room / (name + _TOLD)
-        plan = replace(plan, told=str(told))
+        log = self.room / (name + _LOG_SUFFIX)
+        plan = replace(plan, log=str(log))
         wanted = Wanted(
             folder, stats=True, inputs=True, grads=True, weights=True, steps=Steps(((0, self.steps, 1),)), source=False
         )
-        command = replace(self.command, environment={**self.command.environment, **plan.environment()})
-        ended = command.run(wanted, Perturbation(None, self.steps))
+        ended = self.command.run(wanted, RunMode(perturbation=Perturbation(None, self.steps), randomness=plan))
         run = _opened(folder)
         rank, info = (run.rank(run.ranks[0]) if run.ranks else None, run.info) if run is not None else (None, None)
         if info is not None and info.off is not None:
@@ -78,7 +76,7 @@ class Trials:
             raise BadScript("repro.cut_off", steps=rank.finished if rank is not None else 0, reason=info.off)
         for said in run.unseen() if run is not None else ():
             raise BadScript("repro.in_part", what=said)
-        return Trial(plan, ended, read_told(told), rank, info)
+        return Trial(plan, ended, read_log(log), rank, info)
 
 
 def _opened(folder: Path) -> Run | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from trueline.model.trouble import BadScript
-from trueline.record.again import Command, Ended
+from trueline.record.command import Command, Ended
+from trueline.record.run_mode import Experiment, RunMode
 from trueline.record.wanted import Wanted
-from trueline.tune.experiment import Experiment
 from trueline.tune.told import Listener, Update, Word, updates
 
 _EVERY: Final = 0.05
@@ -66,7 +66,8 @@ def run_trial(
     listener = Listener(told)
     words: list[Word] = []
     stopped = interrupted = False
-    with command.started(Wanted(folder, source=False), experiment.environment(str(told))) as running:
+    mode = RunMode(experiment=replace(experiment, told=str(told)))
+    with command.started(Wanted(folder, source=False), mode) as running:
         try:
             over, until = False, math.inf
             while not (over or stopped or time.monotonic() > until):

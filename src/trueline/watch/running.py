@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueline.model.message import Message
-from trueline.record.again import Command
-from trueline.record.leaving import Leaving, before_leaving
+from trueline.record.command import Command
+from trueline.record.process_exit import Leaving, before_leaving
 from trueline.record.ranks import rank_in_environment, rank_of
 from trueline.record.recording import Recording
+from trueline.record.run_mode import RunMode
 from trueline.record.wanted import Wanted
-from trueline.watch.afresh import FROM_THE_START, Errand, run_afresh
+from trueline.watch.afresh import FROM_THE_START, leave_answer, run_afresh
+from trueline.watch.companion import Watching
 from trueline.watch.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -33,12 +35,15 @@ class Watched:
         self.command = command
         self.code = 1
         self.hit: Hit | None = None
-        self.watch: Watch | None = None
-        self.errand = Errand.taken()
+        self._watching = Watching(self._new_watch)
+        self.asked_step = RunMode.of_process().watched
         self.recording: Recording | None = None
         self._warn, self._root, self._folder, self._asked = warn, root, folder, asked
-        self._adapters: list[Any] = []
-        self._feeds: list[Any] = []
+
+    @property
+    def watch(self) -> Watch | None:
+        """What was seen; None where no framework has arrived."""
+        return self._watching.watch
 
     def run(self, conclude: Callable[[], int]) -> None:
         """Run it; what is recorded on the way is thrown away where no folder is wanted.
@@ -47,7 +52,7 @@ class Watched:
         """
         place = Path(tempfile.mkdtemp(prefix="trueline-"))
         wanted = Wanted(self._folder or place / "run", source=self._folder is not None)
-        recording = self.recording = Recording(wanted, self._warn, root=self._root, feed=self._feed)
+        recording = self.recording = Recording(wanted, self._warn, root=self._root, companions=[self._watching])
         recording.begin()
 
         def leave(leaving: Leaving) -> int:
@@ -64,10 +69,7 @@ class Watched:
             self._end(recording, place)
 
     def _end(self, recording: Recording, place: Path) -> None:
-        if self.watch is not None:
-            self.watch.script_over = True
-            for feed in self._feeds:
-                feed.script_ended()
+        self._watching.script_ended()
         recording.finish(self.code)
         shutil.rmtree(place, ignore_errors=True)
         if self.watch is not None:
@@ -75,8 +77,8 @@ class Watched:
         self.hit = self.watch.hit if self.watch is not None else None
         if self.watch is not None and self.hit is None and not self.needs_another_run:
             self.hit = self.watch.doubtful
-        if self.errand is not None:
-            self.errand.tell(self.hit)
+        if self.asked_step is not None:
+            leave_answer(self.asked_step, self.hit)
 
     @contextmanager
     def _own_errors_only(self) -> Iterator[None]:
@@ -96,20 +98,17 @@ class Watched:
         if self.watch is not None and self.watch.doing_again and self.code == 1:
             self.code = 0
 
-    def _feed(self, recorder: Any, adapter: Any) -> Any:
-        """NumPy comes with the feed: it is loaded when a framework is there."""
+    def _new_watch(self) -> Watch:
+        """NumPy comes with it: it is loaded when a framework is there."""
         from trueline.watch.state import Watch
-        from trueline.watch.watcher import WatchFeed
 
-        if self.watch is None:
-            at = self.errand.at if self.errand is not None else None
-            lost = self.errand is not None and self.errand.thrown_away
-            self.watch = Watch(
-                at=at, thrown_away_counts=lost, points=points_of(self._asked.pop("on", ())), **self._asked
-            )
-        self._adapters.append(adapter)
-        self._feeds.append(WatchFeed(recorder, adapter, self.watch))
-        return self._feeds[-1]
+        step = self.asked_step
+        return Watch(
+            at=step.at if step is not None else None,
+            thrown_away_counts=step is not None and step.thrown_away,
+            points=points_of(self._asked.pop("on", ())),
+            **self._asked,
+        )
 
     @property
     def coverage(self) -> Coverage:
@@ -121,14 +120,16 @@ class Watched:
         if self._folder is not None and self.watch is not None:
             from trueline.watch.hits_file import write_hits
 
-            write_hits(self._folder, rank_of(self._adapters)[0], self.watch, self.hit)
+            write_hits(self._folder, rank_of(self._watching.adapters)[0], self.watch, self.hit)
 
     @property
     def needs_another_run(self) -> bool:
         """Whether something went wrong that this run could not pin down; one of several ranks cannot be run alone."""
         found = self.watch
         alone = rank_in_environment()[1] == 1
-        return found is not None and self.hit is None and found.wrong_at is not None and self.errand is None and alone
+        return (
+            found is not None and self.hit is None and found.wrong_at is not None and self.asked_step is None and alone
+        )
 
     def run_again(self) -> None:
         """The script once more, to the step that went wrong."""
@@ -146,8 +147,8 @@ def points_of(on: Sequence[str]) -> Any:
         return None
     from trueline.watch.points import Points, parse, recommended
 
-    chosen = [parse(one) for one in on if one != "recommended"]
+    chosen = [parse(text) for text in on if text != "recommended"]
     if "recommended" in on:
-        known = {one.id for one in chosen}
-        chosen += [one for one in recommended(("tanh", "sigmoid", "relu")) if one.id not in known]
+        known = {point.id for point in chosen}
+        chosen += [point for point in recommended(("tanh", "sigmoid", "relu")) if point.id not in known]
     return Points(chosen)

@@ -8,18 +8,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from trueline.adapters.protocol import Adapter
 from trueline.model.finding import Finding
-from trueline.record.recorder import Recorder
 from trueline.record.recording import Recording
 from trueline.record.session import warn
 from trueline.record.wanted import Wanted
+from trueline.watch.companion import Watching
 from trueline.watch.coverage import Coverage
 from trueline.watch.hit import Hit
 from trueline.watch.report import findings
 from trueline.watch.running import points_of
 from trueline.watch.state import Watch, WatchEnded
-from trueline.watch.watcher import WatchFeed
 
 
 class WatchedBlock:
@@ -55,13 +53,8 @@ def watch(
     """
     state = Watch(replay=replay, limit=limit, go_on=go_on, points=points_of(on))
     place = Path(tempfile.mkdtemp(prefix="trueline-"))
-    feeds: list[WatchFeed] = []
-
-    def feed(recorder: Recorder, adapter: Adapter) -> WatchFeed:
-        feeds.append(WatchFeed(recorder, adapter, state))
-        return feeds[-1]
-
-    recording = Recording(Wanted(place / "run", source=False), warn, feed=feed)
+    watching = Watching(lambda: state)
+    recording = Recording(Wanted(place / "run", source=False), warn, companions=[watching])
     recording.begin()
     try:
         yield WatchedBlock(state, recording)
@@ -69,8 +62,7 @@ def watch(
         pass
     finally:
         state.script_over = True
-        for watching in feeds:
-            watching.script_ended()
+        watching.script_ended()
         recording.finish(0)
         state.ended()
         shutil.rmtree(place, ignore_errors=True)

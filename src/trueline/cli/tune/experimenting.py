@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from trueline.model.message import Message
     from trueline.model.report import Report
     from trueline.model.result import Result
-    from trueline.record.again import Command
-    from trueline.tune.experiment import Experiment
+    from trueline.record.command import Command
+    from trueline.record.run_mode import Experiment
     from trueline.tune.told import Word
     from trueline.tune.trial import Trial
 
@@ -71,7 +71,7 @@ def experimenting(command_line: Sequence[str], *, as_module: bool, keep: Path | 
     # As it is before anything of TrueLine's is set in it.
     environment = dict(os.environ)
     start_lightly()
-    from trueline.record.again import Command, check_one_process
+    from trueline.record.command import Command, check_one_process
 
     check_one_process(script, as_module=as_module)
     (check_module if as_module else check_script)(script)

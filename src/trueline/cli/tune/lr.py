@@ -74,7 +74,7 @@ def command(
     check_page(output, force)
     environment = dict(os.environ)
     start_lightly()
-    from trueline.record.again import Command, check_one_process
+    from trueline.record.command import Command, check_one_process
     from trueline.tune.lr import report
     from trueline.tune.lr.testing import Wish, run_test
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from trueline.record.again import Command
+from trueline.model.json_value import JsonObject
+from trueline.record.command import Command
 from trueline.record.keeping.secrets import has_secret_name, is_secret
 
 # What belongs to the terminal and the process, not to the run.
@@ -19,7 +20,7 @@ _PASSING: Final = re.compile(
 )
 
 
-def describe(command: Command) -> dict[str, Any]:
+def describe(command: Command) -> JsonObject:
     """The command, and the world in which it was started."""
     kept = {name: value for name, value in command.environment.items() if not _PASSING.fullmatch(name)}
     return {
@@ -44,7 +45,7 @@ def command_of(described: Mapping[str, Any], now: Mapping[str, str]) -> Command:
     }
     return Command(
         str(described["script"]),
-        [str(one) for one in described["args"]],
+        [str(argument) for argument in described["args"]],
         bool(described["as_module"]),
         Path(described["cwd"]),
         {**{str(name): str(value) for name, value in described["environment"].items()}, **passing},

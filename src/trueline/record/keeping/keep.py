@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.steps import Steps
+from trueline.record.companion import Companion
+
+if TYPE_CHECKING:
+    from trueline.record.observers import Observers
+    from trueline.record.recorded import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,24 @@ class Keep:
 
     def expired(self, kept: Iterable[int], newest: int) -> list[int]:
         """Those of the kept ones that are wanted no more."""
-        return [one for one in kept if one <= newest - self.ring and not self.named(one)]
+        return [step for step in kept if step <= newest - self.ring and not self.named(step)]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """What run.json says of it."""
         return {"ring": self.ring, "steps": [list(part) for part in self.steps.parts]}
+
+
+class StatesKept(Companion):
+    """A recording whose states are kept, to be replayed."""
+
+    def __init__(self, keep: Keep, command: JsonObject) -> None:
+        self._keep, self._command = keep, command
+
+    def observe(self, observers: Observers, recorded: Recorded) -> None:
+        """Of each framework."""
+        # NumPy comes with it: not before a framework is there.
+        from trueline.record.keeping.observer import StateObserver
+        from trueline.record.keeping.states import StateKeeper
+
+        recorded.adapter.replaying.prepare()
+        observers.put_last(StateObserver(recorded, StateKeeper(self._keep, recorded.adapter, self._command)))

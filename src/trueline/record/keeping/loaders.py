@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.identity import Reference, reference
+from trueline.adapters.nouns import Loader
 
 # Loaders of which the same is known are this far apart.
 _ALIKE: Final = 1000
@@ -18,14 +19,14 @@ class LoaderNumbers:
     def __init__(self) -> None:
         self._alike: dict[int, list[Reference]] = {}
 
-    def of(self, loader: Any, known: int | None) -> int:
+    def of(self, loader: Loader, known: int | None) -> int:
         """The number of a loader; ``known`` is the same for all of which the same is known, None where nothing is."""
         if known is None:
             return UNKNOWN
         there = self._alike.setdefault(known, [])
-        places = [one() for one in there]
-        found = next((place for place, one in enumerate(places) if one is loader), None)
+        places = [known() for known in there]
+        found = next((place for place, known in enumerate(places) if known is loader), None)
         if found is None:
-            found = next((place for place, one in enumerate(places) if one is None), len(places))
+            found = next((place for place, known in enumerate(places) if known is None), len(places))
             there[found : found + 1] = [reference(loader)]
         return found * _ALIKE + known

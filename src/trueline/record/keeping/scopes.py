@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from trueline.record import launch
 
@@ -30,9 +30,9 @@ class Scope:
 
     name: str
     frame: FrameType | None
-    variables: MutableMapping[str, Any]
+    variables: MutableMapping[str, object]
 
-    def set(self, name: str, value: Any) -> None:
+    def set(self, name: str, value: object) -> None:
         """Give a variable another value."""
         if self.frame is None:
             self.variables[name] = value
@@ -99,7 +99,7 @@ class Owners:
         files = {frame.f_code.co_filename for frame in running()}
         self._at_work = {package for file in files if trains(file) and (package := _package(file)) is not None}
 
-    def own(self, value: Any) -> bool:
+    def own(self, value: object) -> bool:
         """Whether an object is of a class of theirs, or a bare namespace."""
         kind = type(value)
         if kind.__module__ in ("argparse", "types") and kind.__name__ in ("Namespace", "SimpleNamespace"):

@@ -64,11 +64,11 @@ def _parts(value: str) -> Iterator[str]:
 def _part_is_drawn(part: str) -> bool:
     if any(len(run) >= _LONG or _changes(run) * _UNBROKEN_CHANGES >= len(run) for run in _UNBROKEN.findall(part)):
         return True
-    letters = "".join(one for one in part if one.isalnum())
+    letters = "".join(letter for letter in part if letter.isalnum())
     return bool(_ENCODED.fullmatch(part)) and _changes(letters) * _ENCODED_CHANGES >= len(letters)
 
 
 def _changes(text: str) -> int:
     """How often it changes between small letters, capitals and digits."""
-    kinds = [(one.islower(), one.isdigit()) for one in text]
+    kinds = [(letter.islower(), letter.isdigit()) for letter in text]
     return sum(before != after for before, after in pairwise(kinds))

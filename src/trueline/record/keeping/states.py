@@ -6,20 +6,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from trueline.adapters.nouns import State, Stateful
+from trueline.adapters.nouns import State, Stateful, Value
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.saving import Saving
 from trueline.formats.run_folder.states import Kept, StatePage, StatesWriter
 from trueline.kernel.array import Array
+from trueline.model.json_value import JsonObject
 from trueline.record.keeping.counters import Counters
 from trueline.record.keeping.generators import Generators
 from trueline.record.keeping.keep import Keep
 from trueline.record.keeping.loaders import UNKNOWN
+from trueline.record.open_step import OpenEvent
 
 # So many steps must have zeroed their gradients first before those of the step before are no longer kept.
-_SURE: Final = 16
+_STEPS_TO_BE_SURE: Final = 16
 # In so many iterations over data what has a state is looked for anew.
 _LOOKED_AT: Final = 2
 
@@ -28,16 +30,18 @@ _LOOKED_AT: Final = 2
 class _Fetch:
     """What a loader has handed out."""
 
-    entry: dict[str, Any]
+    serial: int
+    loader: int
+    entry: JsonObject
     arrays: Mapping[str, Array]
     lost: Sequence[str]
-    event: Mapping[str, Any] | None
+    event: OpenEvent | None
 
 
 class StateKeeper:
     """Keeps states of one framework's training."""
 
-    def __init__(self, keep: Keep, adapter: Adapter, command: Mapping[str, Any] | None) -> None:
+    def __init__(self, keep: Keep, adapter: Adapter, command: JsonObject | None) -> None:
         self._keep, self._adapter, self._command = keep, adapter, command
         self._replaying = adapter.replaying
         self._generators = Generators(adapter.replaying, adapter.values)
@@ -46,7 +50,7 @@ class StateKeeper:
         self._kept: list[int] = []
         self._step: int | None = None
         self._things: list[Stateful] = []
-        self._built: Any = None
+        self._built: object = None
         self._scanned = False
         self._current = False
         self._ended: list[int] = []
@@ -75,7 +79,7 @@ class StateKeeper:
 
     @property
     def _gradients_count(self) -> bool:
-        return self._accumulates or self._clean_steps < _SURE
+        return self._accumulates or self._clean_steps < _STEPS_TO_BE_SURE
 
     def iteration_began(self, number: int) -> None:
         """A new iteration over data: things may have been built or changed since the last step."""
@@ -86,13 +90,11 @@ class StateKeeper:
         # Copies are made before the second one, if at all; looking for them in each would take its time.
         self._scanned = self._scanned and self._iterations[number] > _LOOKED_AT
         # What is left of an earlier one is not going to be used.
-        self._fetches = [one for one in self._fetches if one.entry["loader"] != number]
+        self._fetches = [fetch for fetch in self._fetches if fetch.loader != number]
 
     # ---- the state
 
-    def before(
-        self, step: int, folder: Callable[[], Path], built: Any, waits: Callable[[Mapping[str, Any]], bool]
-    ) -> None:
+    def before(self, step: int, folder: Callable[[], Path], built: object, waits: Callable[[OpenEvent], bool]) -> None:
         """A batch is about to be asked for: keep the state, if the step is wanted and this was not done yet.
 
         ``built`` changes with what is known to be there, ``waits`` tells whether a batch was not used yet.
@@ -120,15 +122,15 @@ class StateKeeper:
             self._scanned = True
         self._zeroed = False
         writer.write_state(step, self._captured(step))
-        for one in self._fetches:
-            self._write(writer, step, one)
+        for fetch in self._fetches:
+            self._write(writer, step, fetch)
         if step not in self._kept:
             self._kept.append(step)
 
     @property
     def _place(self) -> int:
         """How many batches of this iteration have been used."""
-        waiting = [one for one in self._fetches if one.entry["loader"] == self._iterated]
+        waiting = [fetch for fetch in self._fetches if fetch.loader == self._iterated]
         return self._in_iteration - len(waiting)
 
     def _writer_in(self, folder: Callable[[], Path]) -> StatesWriter:
@@ -145,11 +147,11 @@ class StateKeeper:
             "format": 1,
             "step": step,
             "framework": self._adapter.name,
-            "things": [{"kind": one.kind, "type": one.type} for one in self._things],
+            "things": [{"kind": thing.kind, "type": thing.type} for thing in self._things],
             "plain": {**state.plain, **drawn.plain},
             "lost": [*state.lost, *drawn.lost],
             "place": self._place,
-            "waiting": [one.entry["serial"] for one in self._fetches],
+            "waiting": [fetch.serial for fetch in self._fetches],
             "counters": Saving(self._adapter.values).tree(self._counters.changed(), "counters"),
             "ended_before": list(self._ended),
             "begins_at": self._begins_at,
@@ -158,7 +160,7 @@ class StateKeeper:
 
     # ---- the batches
 
-    def fetched(self, number: int, batch: Any, indexes: Sequence[int] | None, event: Mapping[str, Any] | None) -> None:
+    def fetched(self, number: int, batch: Value, indexes: Sequence[int] | None, event: OpenEvent | None) -> None:
         """A batch was handed out."""
         self._ended = []
         self._in_iteration += number == self._iterated
@@ -167,8 +169,9 @@ class StateKeeper:
         saving = Saving(self._adapter.values)
         tree = saving.tree(batch, "batch")
         drawn: State = self._generators.state()
+        serial = self._serial
         entry = {
-            "serial": self._serial,
+            "serial": serial,
             "loader": number,
             "tree": tree,
             "indexes": list(indexes) if indexes is not None else None,
@@ -176,7 +179,8 @@ class StateKeeper:
             "random": dict(drawn.plain),
         }
         self._serial += 1
-        self._add(_Fetch(entry, {**saving.arrays, **drawn.arrays}, [*saving.lost, *drawn.lost], event))
+        arrays, lost = {**saving.arrays, **drawn.arrays}, [*saving.lost, *drawn.lost]
+        self._add(_Fetch(serial, number, entry, arrays, lost, event))
 
     def ended(self, number: int) -> None:
         """A loader had no more; whoever replays the step before has to be told so, or this one, if it is one."""
@@ -192,20 +196,21 @@ class StateKeeper:
             self._forget_expired(self._writer, self._step)
 
     def _write(self, writer: StatesWriter, step: int, fetch: _Fetch) -> None:
-        fetch.entry["lost"] = [*fetch.lost, *writer.write_batch(step, fetch.entry["serial"], fetch.arrays)]
+        lost = [*fetch.lost, *writer.write_batch(step, fetch.serial, fetch.arrays)]
+        fetch.entry = {**fetch.entry, "lost": lost}
         self._write_fetches(writer, step)
 
     def _write_fetches(self, writer: StatesWriter, step: int) -> None:
-        writer.write_fetches(step, [one.entry for one in self._fetches], self._ends)
+        writer.write_fetches(step, [fetch.entry for fetch in self._fetches], self._ends)
 
     def _forget_expired(self, writer: StatesWriter, step: int) -> None:
         """Only now that a step has begun for sure: at the end of an epoch a state may be one of no step."""
-        for one in self._keep.expired(self._kept, step):
-            writer.remove(one)
-            self._kept.remove(one)
+        for expired in self._keep.expired(self._kept, step):
+            writer.remove(expired)
+            self._kept.remove(expired)
 
 
-def _still_to_come(fetches: Sequence[_Fetch], waits: Callable[[Mapping[str, Any]], bool]) -> list[_Fetch]:
+def _still_to_come(fetches: Sequence[_Fetch], waits: Callable[[OpenEvent], bool]) -> list[_Fetch]:
     """Those that wait; one that is older than a batch in use was passed over by the script."""
-    used = {one.entry["loader"]: one.entry["serial"] for one in fetches if one.event is None or not waits(one.event)}
-    return [one for one in fetches if one.entry["serial"] > used.get(one.entry["loader"], -1)]
+    used = {fetch.loader: fetch.serial for fetch in fetches if fetch.event is None or not waits(fetch.event)}
+    return [fetch for fetch in fetches if fetch.serial > used.get(fetch.loader, -1)]

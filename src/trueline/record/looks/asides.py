@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.protocol import Adapter
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.run import EventName
 from trueline.record.looks.criteria import Criterion, facts
@@ -15,32 +17,32 @@ from trueline.record.recorder import Recorder
 
 _STEPS_WITH_FACTS: Final = 4
 _STEPS_WITH_NORMS: Final = 24
-_MOST_CRITERIA: Final = 64
-_MOST_NAMES: Final = 200
+_MAX_CRITERIA: Final = 64
+_MAX_NAMES: Final = 200
 
 
 class Asides:
     """Writes down the first of each kind; a recording is not to grow by what a check has seen already."""
 
     def __init__(self, recorder: Recorder, adapter: Adapter) -> None:
-        self._recorder = recorder
+        self._training, self._boundaries, self._kept = recorder.training, recorder.boundaries, recorder.kept
         self._adapter = adapter
         self._values = adapter.values
-        self._counts = recorder.counts
+        self._counts = recorder.kept.counts
 
-    def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Any]) -> None:
+    def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Network]) -> None:
         """What an adapter has told."""
         if what == "criterion":
             self._criterion(Criterion(**said))
         elif what == "dropout":
             self._dropout(stack)
         elif what == "loaded":
-            names = {name: list(said[name])[:_MOST_NAMES] for name in ("missing", "unexpected")}
-            self._recorder.event(EventName.LOADED, **{**said, **names}, line=self._line())
+            names = {name: list(said[name])[:_MAX_NAMES] for name in ("missing", "unexpected")}
+            self._kept.event(EventName.LOADED, **{**said, **names}, line=self._line())
         elif what == "schedule":
-            self._recorder.event(EventName.SCHEDULE, **said, line=self._line())
+            self._kept.event(EventName.SCHEDULE, **said, line=self._line())
         elif what == "workers":
-            self._recorder.event(EventName.WORKERS, **said)
+            self._kept.event(EventName.WORKERS, **said)
         elif what == "child":
             self._counts.children += 1
         elif what == "children":
@@ -48,37 +50,37 @@ class Asides:
         elif what == "pulled":
             self._pulled(said["gradients"])
         elif what == "penalty":
-            self._recorder.event(EventName.PENALTY, **said, line=self._line())
+            self._kept.event(EventName.PENALTY, **said, line=self._line())
 
-    def _line(self) -> dict[str, Any] | None:
-        line = self._recorder.project.line(user_line(self._adapter.build.package()))
+    def _line(self) -> JsonObject | None:
+        line = self._training.project.line(user_line(self._adapter.build.package()))
         return None if line is None else line.line_json()
 
-    def _criterion(self, one: Criterion) -> None:
-        if self._counts.criteria >= _MOST_CRITERIA or not self._values.is_tensor(one.prediction):
+    def _criterion(self, criterion: Criterion) -> None:
+        if self._counts.criteria >= _MAX_CRITERIA or not self._values.is_tensor(criterion.prediction):
             return
-        if not self._values.is_tensor(one.target) or not self._values.is_tensor(one.value):
+        if not self._values.is_tensor(criterion.target) or not self._values.is_tensor(criterion.value):
             return
         self._counts.criteria += 1
-        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
-            told = facts(one, self._values, self._readable)
+        if self._boundaries.steps[Phase.TRAIN] < _STEPS_WITH_FACTS:
+            told = facts(criterion, self._values, self._readable)
         else:
-            told = {"function": one.name, "value": self._readable(one.value)}
-            told["settings"] = {"reduction": one.settings.get("reduction", "mean")}
-        self._recorder.event(EventName.CRITERION, **told, line=self._line())
+            told = {"function": criterion.name, "value": self._readable(criterion.value)}
+            told["settings"] = {"reduction": criterion.settings.get("reduction", "mean")}
+        self._kept.event(EventName.CRITERION, **told, line=self._line())
 
-    def _pulled(self, gradients: Sequence[Any]) -> None:
+    def _pulled(self, gradients: Sequence[Value]) -> None:
         """The norm of what a backward has handed out, where gradients do not wait at parameters."""
-        if self._recorder.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
-            for event in reversed(self._recorder.open.events):
-                if event["event"] == EventName.BACKWARD:
-                    event["norm"] = Lazy(self._values.read, self._values.norm(gradients))
+        if self._boundaries.steps[Phase.TRAIN] < _STEPS_WITH_NORMS:
+            for event in reversed(self._boundaries.open.events):
+                if event.name is EventName.BACKWARD:
+                    event.fields["norm"] = Lazy(self._values.read, self._values.norm(gradients))
                     break
 
-    def _readable(self, value: Any) -> Lazy:
+    def _readable(self, value: Value) -> Lazy:
         return Lazy(self._values.read, self._values.keep(value))
 
-    def _dropout(self, stack: Sequence[Any]) -> None:
+    def _dropout(self, stack: Sequence[Network]) -> None:
         """A function drops although its network is in evaluation mode."""
         if not stack or bool(getattr(self._values.unwrap(stack[0]), "training", True)):
             return
@@ -86,4 +88,4 @@ class Asides:
         at = (line.file, line.line) if line is not None else ("", 0)
         if at not in self._counts.dropouts:
             self._counts.dropouts.add(at)
-            self._recorder.event(EventName.DROPOUT, line=self._line())
+            self._kept.event(EventName.DROPOUT, line=self._line())

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel import fingerprint
 from trueline.kernel.array import Array
-from trueline.record.looks.numpy_losses import class_rows, recomputed
+from trueline.model.json_value import Json
+from trueline.record.looks.numpy_losses import LossSettings, class_rows, recomputed
+from trueline.record.open_step import Field, Lazy
 
-_MOST_ELEMENTS: Final = 1 << 20
+_MAX_ELEMENTS: Final = 1 << 20
 _CLASSES: Final = ("cross_entropy", "nll_loss")
 
 
@@ -23,49 +25,55 @@ class Criterion:
     """One call of a loss function: its plain name, its first two arguments, its settings and what it gave."""
 
     name: str
-    prediction: Any
-    target: Any
-    settings: Mapping[str, Any]
-    value: Any
+    prediction: Value
+    target: Value
+    settings: Mapping[str, Value]
+    value: Value
     made_by: str | None = None
 
 
-def facts(one: Criterion, values: Values, readable: Callable[[Any], Any]) -> dict[str, Any]:
+def facts(criterion: Criterion, values: Values, readable: Callable[[Value], Lazy]) -> dict[str, Field]:
     """What an event says of it; without the numbers where there are too many of them."""
-    shapes = {"prediction": list(values.shape(one.prediction)), "target": list(values.shape(one.target))}
+    shapes = {"prediction": list(values.shape(criterion.prediction)), "target": list(values.shape(criterion.target))}
     settings = {
-        name: value for name, value in one.settings.items() if isinstance(value, bool | int | float | str | type(None))
+        name: value
+        for name, value in criterion.settings.items()
+        if isinstance(value, bool | int | float | str | type(None))
     }
-    told: dict[str, Any] = {
-        "function": one.name,
-        "value": readable(one.value),
+    told: dict[str, Field] = {
+        "function": criterion.name,
+        "value": readable(criterion.value),
         "shapes": shapes,
         "settings": settings,
-        "made_by": one.made_by,
-        "dtypes": {"prediction": values.dtype(one.prediction), "target": values.dtype(one.target)},
+        "made_by": criterion.made_by,
+        "dtypes": {"prediction": values.dtype(criterion.prediction), "target": values.dtype(criterion.target)},
     }
     try:
-        prediction, target = values.to_numpy(one.prediction), values.to_numpy(one.target)
+        prediction, target = values.to_numpy(criterion.prediction), values.to_numpy(criterion.target)
     except Unreadable:
         return told
-    if not prediction.size or not target.size or max(prediction.size, target.size) > _MOST_ELEMENTS:
+    if not prediction.size or not target.size or max(prediction.size, target.size) > _MAX_ELEMENTS:
         return told
     weights = {
         name: values.to_numpy(value).astype(np.float64)
-        for name, value in one.settings.items()
+        for name, value in criterion.settings.items()
         if values.is_tensor(value)
     }
     wide = prediction.astype(np.float64)
     with np.errstate(all="ignore"):
-        told["of_prediction"] = _of_prediction(one.name, wide)
+        told["of_prediction"] = _of_prediction(criterion.name, wide)
         told["of_target"] = _of_target(target)
-        found = recomputed(one.name, wide, target, {**settings, **weights})
+        found = recomputed(criterion.name, wide, target, LossSettings.of({**settings, **weights}))
         told["recomputed"] = None if found is None else float(found)
     return told
 
 
-def _of_prediction(name: str, wide: Array) -> dict[str, Any]:
-    found = {"min": float(wide.min()), "max": float(wide.max()), "finite": bool(np.isfinite(wide).all())}
+def _of_prediction(name: str, wide: Array) -> dict[str, Json]:
+    found: dict[str, Json] = {
+        "min": float(wide.min()),
+        "max": float(wide.max()),
+        "finite": bool(np.isfinite(wide).all()),
+    }
     if name in _CLASSES and wide.ndim > 1:
         rows = class_rows(wide)
         sums, logs = rows.sum(1), np.log(np.exp(rows).sum(1))
@@ -78,7 +86,7 @@ def _of_prediction(name: str, wide: Array) -> dict[str, Any]:
     return found
 
 
-def _of_target(target: Array) -> dict[str, Any]:
+def _of_target(target: Array) -> dict[str, Json]:
     return {
         "min": float(target.min()),
         "max": float(target.max()),

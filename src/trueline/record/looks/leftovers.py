@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.identity import Reference, reference
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Unreadable, Value
 from trueline.adapters.protocol import Values
+from trueline.model.json_value import Json
 
-_UPDATES = 6
-_SAMPLE = 3
-_MOST_TRIED = 16
+# What is done to gradients in the first updates is done in all of them.
+_FOLLOWED_UPDATES: Final = 6
+_FOLLOWED_PARAMETERS: Final = 3
+# So many are asked for a gradient that is not zero.
+_MAX_TRIED: Final = 16
 
 
 @dataclass(slots=True)
@@ -26,8 +29,8 @@ class _Watched:
     backwards: int = 0
     norms: dict[int, float] = field(default_factory=dict)
 
-    def alive(self) -> list[Any]:
-        return [one for known in self.parameters if (one := known()) is not None]
+    def alive(self) -> list[Value]:
+        return [parameter for known in self.parameters if (parameter := known()) is not None]
 
 
 class Leftovers:
@@ -47,40 +50,42 @@ class Leftovers:
         for watched in self._watched.values():
             watched.backwards += 1
             alive = watched.alive()
-            watched.cleared = watched.cleared or not alive or not all(self._norm(one) for one in alive)
+            watched.cleared = watched.cleared or not alive or not all(self._norm(parameter) for parameter in alive)
 
     def backward_ends(self) -> None:
         """Remember the gradients as backward has left them."""
         for watched in self._watched.values():
-            watched.norms = {id(one): self._norm(one) for one in watched.alive()}
+            watched.norms = {id(parameter): self._norm(parameter) for parameter in watched.alive()}
 
-    def updating(self, optimizer: int, gradients: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    def updating(self, optimizer: int, gradients: Sequence[tuple[Value, Value]]) -> dict[str, Json]:
         """Whether this update takes gradients of the one before with it, and by what they were multiplied."""
         number = self._updates.get(optimizer, 0)
         self._updates[optimizer] = number + 1
         watched = self._watched.pop(optimizer, None)
-        told: dict[str, Any] = {}
+        told: dict[str, Json] = {}
         if watched is not None and watched.backwards:
             told["uncleared"] = not watched.cleared
             told["backwards"] = watched.backwards
             factor = self._factor(watched)
             if factor is not None:
                 told["factor"] = factor
-        if number < _UPDATES:
-            chosen = [reference(one) for one, _ in gradients[:_MOST_TRIED] if self._norm(one)][:_SAMPLE]
+        if number < _FOLLOWED_UPDATES:
+            chosen = [reference(parameter) for parameter, _ in gradients[:_MAX_TRIED] if self._norm(parameter)][
+                :_FOLLOWED_PARAMETERS
+            ]
             if chosen:
                 self._watched[optimizer] = _Watched(chosen)
         return told
 
     def _factor(self, watched: _Watched) -> float | None:
         """By what gradients were multiplied between backward and update, where it is the same for all."""
-        pairs = [(self._norm(one), watched.norms.get(id(one), 0.0)) for one in watched.alive()]
+        pairs = [(self._norm(parameter), watched.norms.get(id(parameter), 0.0)) for parameter in watched.alive()]
         ratios = [now / before for now, before in pairs if before]
         if not ratios or not np.allclose(ratios, ratios[0], rtol=1e-3):
             return None
         return float(ratios[0])
 
-    def _norm(self, parameter: Any) -> float:
+    def _norm(self, parameter: Value) -> float:
         gradient = self._values.gradient(parameter)
         if gradient is None:
             return 0.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.identity import Reference, reference
+from trueline.model.json_value import Json
 from trueline.model.key import Phase
 from trueline.record.networks import Place, Root
 
@@ -35,15 +36,15 @@ class ModeLook:
             return None
         if layers is None:
             layers = self._layers[root] = [
-                (Place(root, path), type(one).__name__, reference(one))
-                for path, one in root.adapter.values.modules(module)
-                if any(name in type(one).__name__ for name in ACTING)
+                (Place(root, path), type(layer).__name__, reference(layer))
+                for path, layer in root.adapter.values.modules(module)
+                if any(name in type(layer).__name__ for name in ACTING)
             ]
         if not layers:
             return None
-        return Mode(bool(module.training), tuple(bool(getattr(one(), "training", False)) for _, _, one in layers))
+        return Mode(bool(module.training), tuple(bool(getattr(layer(), "training", False)) for _, _, layer in layers))
 
-    def changed(self, root: Root, phase: Phase, mode: Mode) -> dict[str, Any] | None:
+    def changed(self, root: Root, phase: Phase, mode: Mode) -> dict[str, Json] | None:
         """The fields of an event where a network's mode is another than in the step before of the phase."""
         if self._told.get((root, phase)) == mode:
             return None

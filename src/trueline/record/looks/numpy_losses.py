@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 import numpy as np
 
+from trueline.adapters.nouns import Value
 from trueline.kernel.array import Array
 
 
@@ -23,20 +25,39 @@ def log_softmax(rows: Array) -> Array:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(1, keepdims=True)))
 
 
-def recomputed(name: str, prediction: Array, target: Array, settings: Mapping[str, Any]) -> float | None:
+@dataclass(frozen=True, slots=True)
+class LossSettings:
+    """What a loss function is called with besides prediction and target."""
+
+    reduction: object = "mean"
+    weight: Array | None = None
+    pos_weight: Array | None = None
+    label_smoothing: float | None = None
+    ignore_index: int = -100
+    beta: float = 1.0
+    delta: float = 1.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Value]) -> Self:
+        """Those of a call that matter here."""
+        return cls(**{name: settings[name] for name in cls.__slots__ if name in settings})
+
+
+def recomputed(name: str, prediction: Array, target: Array, settings: LossSettings) -> float | None:
     """The loss of this name; None where it cannot be said."""
-    reduction = settings.get("reduction", "mean")
     known = _LOSSES.get(name)
-    if known is None or reduction not in ("mean", "sum"):
+    if known is None or settings.reduction not in ("mean", "sum"):
         return None
-    if settings.get("size_average") is not None or settings.get("reduce") is not None:
+    if settings.size_average is not None or settings.reduce is not None:
         return None
     found = known(prediction, target, settings)
     if found is None:
         return None
     losses, weights = found
     total = float(losses.sum())
-    if reduction == "sum":
+    if settings.reduction == "sum":
         return total
     share = float(weights.sum())
     return total / share if share else None
@@ -45,22 +66,21 @@ def recomputed(name: str, prediction: Array, target: Array, settings: Mapping[st
 Parts = tuple[Array, Array] | None
 
 
-def _cross_entropy(prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
+def _cross_entropy(prediction: Array, target: Array, settings: LossSettings) -> Parts:
     if prediction.ndim < 2:
         return None
     return _of_classes(log_softmax(class_rows(prediction)), prediction, target, settings)
 
 
-def _nll(prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
+def _nll(prediction: Array, target: Array, settings: LossSettings) -> Parts:
     if prediction.ndim < 2:
         return None
     return _of_classes(class_rows(prediction), prediction, target, settings)
 
 
-def _of_classes(logs: Array, prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
-    smoothing = float(settings.get("label_smoothing") or 0.0)
-    weight = settings.get("weight")
-    weight = np.ones(logs.shape[1]) if weight is None else np.asarray(weight, np.float64)
+def _of_classes(logs: Array, prediction: Array, target: Array, settings: LossSettings) -> Parts:
+    smoothing = settings.label_smoothing or 0.0
+    weight = np.ones(logs.shape[1]) if settings.weight is None else np.asarray(settings.weight, np.float64)
     if target.shape == prediction.shape:
         shares = class_rows(target.astype(np.float64))
         shares = shares * (1 - smoothing) + smoothing / logs.shape[1]
@@ -68,38 +88,37 @@ def _of_classes(logs: Array, prediction: Array, target: Array, settings: Mapping
     labels = target.reshape(-1)
     if len(labels) != len(logs) or labels.dtype.kind not in "iu":
         return None
-    kept = labels != int(settings.get("ignore_index", -100))
+    kept = labels != settings.ignore_index
     labels, logs = labels[kept], logs[kept]
     if not len(labels) or labels.min() < 0 or labels.max() >= logs.shape[1]:
         return None
     picked = logs[np.arange(len(labels)), labels]
-    each = -picked * weight[labels] * (1 - smoothing) - smoothing / logs.shape[1] * (logs * weight).sum(1)
-    return each, weight[labels]
+    losses = -picked * weight[labels] * (1 - smoothing) - smoothing / logs.shape[1] * (logs * weight).sum(1)
+    return losses, weight[labels]
 
 
-def _binary(prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
+def _binary(prediction: Array, target: Array, settings: LossSettings) -> Parts:
     if prediction.shape != target.shape:
         return None
     wanted = target.astype(np.float64)
-    weight = settings.get("weight")
+    weight = settings.weight
     low = -100.0
     losses = -(wanted * np.maximum(np.log(prediction), low) + (1 - wanted) * np.maximum(np.log1p(-prediction), low))
     return losses * (1.0 if weight is None else weight), np.ones(prediction.size)
 
 
-def _binary_logits(prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
+def _binary_logits(prediction: Array, target: Array, settings: LossSettings) -> Parts:
     if prediction.shape != target.shape:
         return None
     wanted = target.astype(np.float64)
-    positive, weight = settings.get("pos_weight"), settings.get("weight")
-    positive = 1.0 if positive is None else positive
-    each = positive * wanted * np.logaddexp(0, -prediction) + (1 - wanted) * np.logaddexp(0, prediction)
-    return each * (1.0 if weight is None else weight), np.ones(prediction.size)
+    positive, weight = 1.0 if settings.pos_weight is None else settings.pos_weight, settings.weight
+    losses = positive * wanted * np.logaddexp(0, -prediction) + (1 - wanted) * np.logaddexp(0, prediction)
+    return losses * (1.0 if weight is None else weight), np.ones(prediction.size)
 
 
-def _by_difference(of: Callable[[Array, Mapping[str, Any]], Array]) -> Callable[..., Parts]:
-    def loss(prediction: Array, target: Array, settings: Mapping[str, Any]) -> Parts:
-        if settings.get("weight") is not None or prediction.shape != target.shape:
+def _by_difference(of: Callable[[Array, LossSettings], Array]) -> Callable[..., Parts]:
+    def loss(prediction: Array, target: Array, settings: LossSettings) -> Parts:
+        if settings.weight is not None or prediction.shape != target.shape:
             return None
         apart = np.abs(prediction - target.astype(np.float64))
         return of(apart, settings), np.ones(apart.size)
@@ -107,17 +126,17 @@ def _by_difference(of: Callable[[Array, Mapping[str, Any]], Array]) -> Callable[
     return loss
 
 
-def _smooth(apart: Array, settings: Mapping[str, Any]) -> Array:
-    beta = float(settings.get("beta", 1.0))
+def _smooth(apart: Array, settings: LossSettings) -> Array:
+    beta = settings.beta
     return np.where(apart < beta, 0.5 * apart**2 / beta, apart - 0.5 * beta) if beta else apart
 
 
-def _huber(apart: Array, settings: Mapping[str, Any]) -> Array:
-    delta = float(settings.get("delta", 1.0))
+def _huber(apart: Array, settings: LossSettings) -> Array:
+    delta = settings.delta
     return np.where(apart <= delta, 0.5 * apart**2, delta * (apart - 0.5 * delta))
 
 
-_LOSSES: Final[Mapping[str, Callable[[Array, Array, Mapping[str, Any]], Parts]]] = {
+_LOSSES: Final[Mapping[str, Callable[[Array, Array, LossSettings], Parts]]] = {
     "cross_entropy": _cross_entropy,
     "nll_loss": _nll,
     "binary_cross_entropy": _binary,

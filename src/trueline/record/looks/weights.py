@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Network, Tensor, Unreadable
 from trueline.kernel import UnsupportedDtype, fingerprint
 from trueline.kernel.chunks import Elements
 from trueline.record.networks import Networks, Place, Root
 
 T = TypeVar("T")
-_MOST = 4000
-_SMALL: Final = 1 << 16
-MOST_ELEMENTS = 1 << 26
+# Of a larger network the first tensors are looked at: more would take longer than the step.
+_MAX_TENSORS: Final = 4000
+MAX_ELEMENTS: Final = 1 << 26
+# What is smaller is copied, which is cheaper than a fingerprint.
+_MAX_COPIED_BYTES: Final = 1 << 16
 
 
 def fingerprints(networks: Networks) -> dict[str, str]:
@@ -30,22 +32,24 @@ def buffers(networks: Networks) -> dict[str, int | bytes]:
 
 
 def _content(array: Elements) -> int | bytes:
-    return array.tobytes() if isinstance(array, np.ndarray) and array.nbytes <= _SMALL else fingerprint(array)
+    return (
+        array.tobytes() if isinstance(array, np.ndarray) and array.nbytes <= _MAX_COPIED_BYTES else fingerprint(array)
+    )
 
 
 def _marks(networks: Networks, mark: Callable[[Elements], T], *, buffers_only: bool = False) -> Iterator[tuple[str, T]]:
     count = elements = 0
     for root, module in networks.alive():
         values = root.adapter.values
-        for one in values.tensors(module):
-            if buffers_only and not one.buffer:
+        for tensor in values.tensors(module):
+            if buffers_only and not tensor.buffer:
                 continue
             count += 1
-            elements += prod(values.shape(one.value))
-            if count > _MOST or elements > MOST_ELEMENTS:
+            elements += prod(values.shape(tensor.value))
+            if count > _MAX_TENSORS or elements > MAX_ELEMENTS:
                 return
             try:
-                yield Place(root, one.name).full, mark(values.to_numpy(one.value))
+                yield Place(root, tensor.name).full, mark(values.to_numpy(tensor.value))
             except (Unreadable, UnsupportedDtype):
                 continue
 
@@ -54,17 +58,19 @@ def shared(networks: Networks) -> list[list[str]]:
     """The names of tensors that are one and the same."""
     groups: dict[int, list[str]] = {}
     for root, module in networks.alive():
-        for name, one in _named(root, module):
-            if not one.buffer:
-                groups.setdefault(root.adapter.values.identity(one.value), []).append(name)
+        for name, tensor in _named(root, module):
+            if not tensor.buffer:
+                groups.setdefault(root.adapter.values.identity(tensor.value), []).append(name)
     return [names for names in groups.values() if len(names) > 1]
 
 
 def any_sharded(networks: Networks) -> bool:
     """Whether a process holds only a part of a tensor, so that ranks rightly differ."""
-    return any(hasattr(one.value, "to_local") for root, module in networks.alive() for _, one in _named(root, module))
+    return any(
+        hasattr(tensor.value, "to_local") for root, module in networks.alive() for _, tensor in _named(root, module)
+    )
 
 
-def _named(root: Root, module: Any) -> Iterator[tuple[str, Any]]:
-    for one in root.adapter.values.tensors(module):
-        yield Place(root, one.name).full, one
+def _named(root: Root, module: Network) -> Iterator[tuple[str, Tensor]]:
+    for tensor in root.adapter.values.tensors(module):
+        yield Place(root, tensor.name).full, tensor

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-_FIRST = 4
+_FIRST_UPDATES = 4
 
 
 def due(number: int) -> bool:
     """Whether the update of this number (from 0) is looked at."""
-    return number < _FIRST or number & (number - 1) == 0
+    return number < _FIRST_UPDATES or number & (number - 1) == 0

@@ -71,7 +71,7 @@ class Hearing:
         self._off(error)
 
     @guarded
-    def opened(self, path: Any, flags: Any) -> None:
+    def opened(self, path: int | str | bytes, flags: object) -> None:
         """A file is about to be opened."""
         name = _absolute(path)
         if name is None or not self._wanted(name):
@@ -88,7 +88,7 @@ class Hearing:
             self.note(READ, name, lambda: os.path.isfile(name))  # noqa: PTH113
 
     @guarded
-    def renamed(self, path: Any) -> None:
+    def renamed(self, path: int | str | bytes) -> None:
         """A file gets this name."""
         name = _absolute(path)
         if name is not None and self._wanted(name):
@@ -113,7 +113,7 @@ class Hearing:
         return (bool(self._roots) and name.startswith(self._roots)) or not name.startswith(self._skipped)
 
 
-def _absolute(path: Any) -> str | None:
+def _absolute(path: int | str | bytes) -> str | None:
     if isinstance(path, int):
         return None
     name = os.fsdecode(path)
@@ -124,7 +124,7 @@ def _absolute(path: Any) -> str | None:
 
 def _program() -> str:
     """What this process was started to run, if it is a file."""
-    return next((one for one in sys.orig_argv[1:] if not one.startswith("-")), "")
+    return next((argument for argument in sys.orig_argv[1:] if not argument.startswith("-")), "")
 
 
 def _installed() -> set[str]:
@@ -133,7 +133,7 @@ def _installed() -> set[str]:
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib", "include", "scripts")}
     folders |= {f"{prefix}/{name}" for prefix in (sys.prefix, sys.base_prefix) for name in ("lib", "share", "etc")}
     folders.add(str(Path(__file__).parent.parent.parent))
-    return {one.rstrip("/") + "/" for one in folders}
+    return {folder.rstrip("/") + "/" for folder in folders}
 
 
 _current: list[Hearing] = []

@@ -22,7 +22,7 @@ _OPEN, _MODIFY, _CREATE = 0x20, 0x2, 0x100
 _OVERFLOW, _IS_FOLDER = 0x4000, 0x40000000
 _MASK: Final = _OPEN | _MODIFY | _CREATE
 _EVENT: Final = struct.Struct("iIII")
-_ROOM: Final = 1 << 18
+_READ_BYTES: Final = 1 << 18
 
 
 class _Inotify:
@@ -45,7 +45,7 @@ class _Inotify:
     def read(self) -> Iterator[tuple[int, str]]:
         """(what has happened, to which file), of all that waits."""
         try:
-            data = os.read(self.descriptor, _ROOM)
+            data = os.read(self.descriptor, _READ_BYTES)
         except BlockingIOError:
             return
         at = 0

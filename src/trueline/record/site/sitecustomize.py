@@ -10,7 +10,7 @@ _HERE = str(Path(__file__).parent)
 
 
 def _hand_on() -> None:
-    spec = PathFinder.find_spec("sitecustomize", [one for one in sys.path if one != _HERE])
+    spec = PathFinder.find_spec("sitecustomize", [path for path in sys.path if path != _HERE])
     if spec is not None and spec.loader is not None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 

@@ -11,10 +11,10 @@ from typing import Any, Final, Protocol
 
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
+from trueline.record.run_mode import Experiment
 from trueline.tune.batch.arguments import argument, with_argument
 from trueline.tune.batch.metric import Metric, choose_metric
 from trueline.tune.batch.probe import Probed, probed
-from trueline.tune.experiment import Experiment
 from trueline.tune.told import Word, update_of
 from trueline.tune.trained import check_trained, failure_of
 from trueline.tune.trial import Trial

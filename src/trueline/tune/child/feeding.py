@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from trueline.adapters.nouns import Loader, Value
 from trueline.adapters.tree import leaves
 
 
@@ -33,14 +33,14 @@ class Feeding:
     def __init__(self) -> None:
         self._loaders: dict[int, _Fed] = {}
 
-    def fetched(self, loader: Any, batch: Any) -> None:
+    def fetched(self, loader: Loader, batch: Value) -> None:
         """A batch is there."""
         found = self._loaders.setdefault(id(loader), _Fed())
         found.fetched += 1
         found.waiting = samples_in(batch)
         found.samples += found.waiting
 
-    def ended(self, loader: Any) -> int:
+    def ended(self, loader: Loader) -> int:
         """A loader has no more: how many samples were evaluated with it, 0 where they were trained on."""
         found = self._loaders.get(id(loader), _Fed())
         samples, found.samples, found.waiting = found.samples, 0, None
@@ -53,26 +53,26 @@ class Feeding:
 
     def trained(self) -> Iterator[tuple[int, int]]:
         """A backward pass: the loaders (by id) whose batches wait for it, and how many samples each has given."""
-        waiting = {key: one for key, one in self._loaders.items() if one.waiting is not None}
-        for one in waiting.values():
-            one.used += 1
-        for key, one in waiting.items():
-            if one.trains:
-                yield key, one.waiting or 0
-            one.waiting = None
+        waiting = {key: fed for key, fed in self._loaders.items() if fed.waiting is not None}
+        for fed in waiting.values():
+            fed.used += 1
+        for key, fed in waiting.items():
+            if fed.trains:
+                yield key, fed.waiting or 0
+            fed.waiting = None
 
     def surely(self, loader: int) -> bool:
         """Whether a loader has fed training more than once."""
         return self._loaders[loader].used > 1 and self._loaders[loader].trains
 
 
-def samples_in(batch: Any) -> int:
+def samples_in(batch: Value) -> int:
     """How many samples a batch has: the length of the first array in it that has one."""
-    for _, one in leaves(batch, _is_array):
-        if len(one.shape):
-            return int(one.shape[0])
+    for _, array in leaves(batch, _is_array):
+        if len(array.shape):
+            return int(array.shape[0])
     return 0
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype")

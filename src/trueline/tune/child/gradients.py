@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel.array import Array
 from trueline.kernel.exponents import Exponents, count_exponents
+from trueline.model.json_value import Json
 
-_MANY = 16
+# Gradients of half precision are known by so many different values at least.
+_MIN_DISTINCT_VALUES: Final = 16
 
 
 class Taken:
@@ -42,7 +44,7 @@ class Taken:
         self.largest = max(self.largest, largest)
         self.nonfinite = self.nonfinite or not finite
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """What is told of them."""
         found = self.exponents
         return {
@@ -62,7 +64,7 @@ class Halves:
         self.seen = False
         """Whether anything of this training is surely in half precision."""
 
-    def came_through(self, parameter: Any, array: Array) -> bool:
+    def came_through(self, parameter: Value, array: Array) -> bool:
         """All that half precision hands on is exactly a number of half precision; other numbers hardly ever are."""
         if array.dtype == np.float16:
             self.seen = True
@@ -75,11 +77,11 @@ class Halves:
             with np.errstate(over="ignore"):
                 known = bool((finite.astype(np.float16).astype(finite.dtype) == finite).all())
             self._known[id(parameter)] = known
-            self.seen = self.seen or (known and len(np.unique(finite)) >= _MANY)
+            self.seen = self.seen or (known and len(np.unique(finite)) >= _MIN_DISTINCT_VALUES)
         return known
 
 
-def read_array(values: Values, gradient: Any) -> Array | None:
+def read_array(values: Values, gradient: Value) -> Array | None:
     """Its values, where it has any that are floating point."""
     try:
         array = values.to_numpy(gradient)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TextIO
 
-_LONGEST: Final = 2000
+_MAX_LINE_CHARACTERS: Final = 2000
 # A progress bar begins its line again with a carriage return.
 _END: Final = re.compile(r"[\r\n]+")
 
@@ -15,7 +15,7 @@ _END: Final = re.compile(r"[\r\n]+")
 class Stamped:
     """A stream that writes as the one it stands for, and tells of each whole line."""
 
-    def __init__(self, stream: Any, tell: Callable[[str], None]) -> None:
+    def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self._stream = stream
         self._tell = tell
         self._open = ""
@@ -27,13 +27,13 @@ class Stamped:
         """As the stream does."""
         written: int = self._stream.write(text)
         *whole, self._open = _END.split(self._open + text)
-        self._open = self._open[:_LONGEST]
+        self._open = self._open[:_MAX_LINE_CHARACTERS]
         for line in whole:
             if line.strip():
-                self._tell(line[:_LONGEST])
+                self._tell(line[:_MAX_LINE_CHARACTERS])
         return written
 
-    def writelines(self, lines: Any) -> None:
+    def writelines(self, lines: Iterable[str]) -> None:
         """As the stream does."""
         for line in lines:
             self.write(line)

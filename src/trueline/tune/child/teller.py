@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
 
 from trueline.model.descriptor import OwnDescriptor
+from trueline.model.json_value import Json
 from trueline.model.numbers import dump_json
 
 
@@ -22,7 +22,7 @@ class Teller:
         """Seconds since the script began."""
         return round(time.perf_counter() - self._began, 6)
 
-    def tell(self, told: str, **fields: Any) -> None:
+    def tell(self, told: str, **fields: Json) -> None:
         """One line; numbers that are not finite are written as words."""
         if os.getpid() != self._process:
             # A data worker.

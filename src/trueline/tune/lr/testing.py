@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from trueline.model.trouble import BadScript
-from trueline.record.again import Command
-from trueline.tune.experiment import Experiment
+from trueline.record.command import Command
+from trueline.record.run_mode import Experiment
 from trueline.tune.lr.bounds import FEWEST
 from trueline.tune.lr.divergence import Divergence
 from trueline.tune.lr.tested import Tested, tested

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from trueline.model.message import Message, message
 from trueline.model.numbers import decode
-from trueline.tune.experiment import Experiment
+from trueline.record.run_mode import Experiment
 from trueline.tune.scale.seen import Seen, scaled_by_hand, seen_in
 from trueline.tune.scale.suggesting import Suggestion, suggest
 from trueline.tune.told import Update, Word, update_of

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from trueline.adapters.nouns import Network, Optimizer, Value
 from trueline.adapters.scalers import Beginning, Scaler
 from trueline.adapters.tree import leaves
-from trueline.tune.child.ear import Ear
+from trueline.model.json_value import Json
 from trueline.tune.child.gradients import Halves, Taken, read_array
+from trueline.tune.child.observer import ExperimentObserver
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 _HALF = "float16"
 _BRAIN = "bfloat16"
 
 
-class ScaleEar(Ear):
+class ScaleObserver(ExperimentObserver):
     """Settings: ``every`` how many updates gradients are looked at whole; ``scale`` to try, with ``factor`` and
     ``window`` for a scaler that adapts; ``own`` the script's own scale where it is one that nobody tells of."""
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        super().__init__(observer, adapter, experiment, teller)
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
+        super().__init__(adapter, experiment, teller)
         settings = experiment.settings
         self._every = max(int(settings.get("every", 1)), 1)
         self._tried: float | None = settings.get("scale")
@@ -44,13 +45,13 @@ class ScaleEar(Ear):
 
     def leave(self) -> None:
         """Scalers and losses are the script's own again."""
-        for one in self._placed:
-            one.remove()
+        for placed in self._placed:
+            placed.remove()
 
     def _begin_taking(self) -> None:
         self._half, self._other, self._activations = Taken(), Taken(), Taken()
         self._passes = 0
-        self._clip: Any = None
+        self._clip: Value = None
 
     @property
     def _whole(self) -> bool:
@@ -65,7 +66,7 @@ class ScaleEar(Ear):
     @property
     def wants_calls(self) -> bool:
         """What every module returns is of interest, for the gradients that come to it."""
-        return self._whole or bool(self._observer.wants_calls)
+        return self._whole
 
     def _begin_scaler(self, scaler: Scaler) -> Beginning | None:
         line = scaler.line.line_json() if scaler.line is not None else {"file": None, "line": None}
@@ -80,47 +81,44 @@ class ScaleEar(Ear):
 
     # ---- what is heard
 
-    def scale(self, value: Any) -> None:
+    def scale(self, value: Value) -> None:
         """The scale in force for the coming backward pass."""
         self._scale = self.adapter.values.read(value) if not isinstance(value, int | float) else float(value)
-        self._observer.scale(value)
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         """A module is called: the gradients of its parameters are looked at from now on."""
         if id(module) not in self._known and not self._backward and self.adapter.values.training(module):
             self._known.add(id(module))
             with self._told_trouble():
                 self._meet(module)
-        self._observer.called(module, args, kwargs)
 
-    def _meet(self, module: Any) -> None:
-        for one in self.adapter.values.tensors(module):
-            if one.trainable and id(one.value) not in self._known:
-                self._known.add(id(one.value))
-                self.adapter.loss_scale.on_parameter_gradient(one.value, self._taker(one.value))
+    def _meet(self, module: Network) -> None:
+        for tensor in self.adapter.values.tensors(module):
+            if tensor.trainable and id(tensor.value) not in self._known:
+                self._known.add(id(tensor.value))
+                self.adapter.loss_scale.on_parameter_gradient(tensor.value, self._taker(tensor.value))
 
-    def _taker(self, parameter: Any) -> Any:
-        def take(gradient: Any) -> Any:
+    def _taker(self, parameter: Value) -> Callable[[Value], Value]:
+        def take(gradient: Value) -> Value:
             with self._told_trouble():
                 self._take(parameter, gradient)
                 return gradient / self._factor if self._factor != 1 else gradient
 
         return take
 
-    def _take(self, parameter: Any, gradient: Any) -> None:
+    def _take(self, parameter: Value, gradient: Value) -> None:
         array = read_array(self.adapter.values, gradient)
         if array is not None:
             taken = self._half if self._halves.came_through(parameter, array) else self._other
             taken.add(array, self._scale * self._factor, whole=self._whole)
 
-    def returned(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any], output: Any) -> None:
+    def returned(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value], output: Value) -> None:
         """A module has returned something, to which a gradient may come."""
         if self._whole and not self._backward:
             with self._told_trouble():
                 self._listen(output)
-        self._observer.returned(module, args, kwargs, output)
 
-    def _listen(self, output: Any) -> None:
+    def _listen(self, output: Value) -> None:
         values = self.adapter.values
         for _, tensor in leaves(output, values.is_tensor):
             kind = values.dtype(tensor)
@@ -129,7 +127,7 @@ class ScaleEar(Ear):
                 self._halves.seen = True
                 self.adapter.hooks.on_gradient(tensor, self._take_activation)
 
-    def _take_activation(self, gradient: Any) -> None:
+    def _take_activation(self, gradient: Value) -> None:
         with self._told_trouble():
             array = read_array(self.adapter.values, gradient)
             if array is not None:
@@ -139,28 +137,24 @@ class ScaleEar(Ear):
         """What is called within it is only computed again."""
         self._backward = True
         self._passes += 1
-        self._observer.backward_began()
 
     def backward_ended(self) -> None:
         """The gradients are there."""
         self._backward = False
-        self._observer.backward_ended()
 
-    def clipped(self, kind: str, limit: float, norm: Any) -> None:
+    def clipped(self, kind: str, limit: float, norm: Value) -> None:
         """Gradients are clipped, and their norm is known before that."""
         self._clip = norm
-        self._observer.clipped(kind, limit, norm)
 
-    def step_began(self, optimizer: Any, gradients: Sequence[tuple[Any, Any]] | None) -> None:
+    def step_began(self, optimizer: Optimizer, gradients: Sequence[tuple[Value, Value]] | None) -> None:
         """The gradients since the last update are this one's; a second optimizer of it finds them noted."""
         with self._told_trouble():
             if self.updates != self._noted:
                 self._noted = self.updates
                 self._note_gradients(optimizer, gradients)
-        self._observer.step_began(optimizer, gradients)
 
-    def _note_gradients(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> None:
-        fields: dict[str, Any] = {"scale": self._scale * self._factor, "half": self._halves.seen, "brain": self._brain}
+    def _note_gradients(self, optimizer: Optimizer, given: Sequence[tuple[Value, Value]] | None) -> None:
+        fields: dict[str, Json] = {"scale": self._scale * self._factor, "half": self._halves.seen, "brain": self._brain}
         if self._half.exponents.total or self._other.exponents.total:
             fields["gradients"] = {
                 "half": self._half.to_json(),
@@ -175,11 +169,11 @@ class ScaleEar(Ear):
         self.note(**fields)
         self._begin_taking()
 
-    def _by_hand(self, optimizer: Any, given: Sequence[tuple[Any, Any]] | None) -> float | None:
+    def _by_hand(self, optimizer: Optimizer, given: Sequence[tuple[Value, Value]] | None) -> float | None:
         """How much larger gradients were after backward than when they were stepped with, or clipped: a scale."""
         values = self.adapter.values
-        settings = [one.settings for one in values.groups(optimizer)]
-        divided = next((one["loss_scale"] for one in settings if "loss_scale" in one), 1)
+        settings = [group.settings for group in values.groups(optimizer)]
+        divided = next((group["loss_scale"] for group in settings if "loss_scale" in group), 1)
         norm = self._clip
         if norm is None and given:
             norm = values.norm([gradient for _, gradient in given])

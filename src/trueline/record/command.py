@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 from trueline.model.trouble import BadUsage
 from trueline.record.launch import run_module, run_script
 from trueline.record.launchers import find_launcher
-from trueline.record.perturb import VARIABLE, Perturbation
 from trueline.record.ranks import rank_in_environment
+from trueline.record.run_mode import RunMode
 from trueline.record.wanted import Wanted
 
 if TYPE_CHECKING:
     from trueline.adapters.guest.tail import Tail
 
-_TAIL = 4096
-_PATIENCE = 0.5
+_TAIL_BYTES = 4096
+_PATIENCE_SECONDS = 0.5
 # By its path: a script's process must not find more modules loaded than it has loaded itself.
 _KEEPER = Path(__file__).parents[1] / "adapters" / "guest" / "keeper.py"
 _KEEPER_SECONDS = 8.0
@@ -56,7 +56,7 @@ class Running:
 
     def ended(self) -> Ended:
         """How it ended, once it has."""
-        return Ended(self.process.wait(), self.tail.last_line(_PATIENCE))
+        return Ended(self.process.wait(), self.tail.last_line(_PATIENCE_SECONDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +69,29 @@ class Command:
     folder: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
-    def run(self, wanted: Wanted, perturbation: Perturbation) -> Ended:
+    def run(self, wanted: Wanted, mode: RunMode) -> Ended:
         """Record the first steps of it again; whatever it has started ends with it."""
-        with self.started(wanted, {VARIABLE: perturbation.packed()}) as running:
+        with self.started(wanted, mode) as running:
             running.process.wait()
         return running.ended()
 
     @contextmanager
-    def started(self, wanted: Wanted, told: Mapping[str, str]) -> Iterator[Running]:
-        """It runs in the block, recorded, with ``told`` in its environment; it ends with the block."""
+    def started(self, wanted: Wanted, mode: RunMode) -> Iterator[Running]:
+        """It runs in the block, recorded, in this mode; it ends with the block."""
         # Not before: a script's process must not find NumPy loaded that it has not loaded itself.
         from trueline.adapters.guest.tail import Tail
 
         process = subprocess.Popen(
             kept("run", *_options(wanted), *self.script_line()),
             cwd=self.folder,
-            env={**self.environment, **told},
+            env={**self.environment, **mode.environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         assert process.stdout is not None
-        tail = Tail(process.stdout, _TAIL)
+        tail = Tail(process.stdout, _TAIL_BYTES)
         try:
             yield Running(process, tail)
         finally:
@@ -142,7 +142,7 @@ def _options(wanted: Wanted) -> list[str]:
 
 def kept(*arguments: str) -> list[str]:
     """The command line of a TrueLine with which all ends that is started there: see ``keeper.py``."""
-    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(_PATIENCE)]
+    keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(_PATIENCE_SECONDS)]
     return [*keeper, sys.executable, "-m", "trueline", *arguments]
 
 
@@ -150,9 +150,9 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     """Data workers and daemons may outlive the process that has started them; its keeper ends them."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _PATIENCE_SECONDS
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_PATIENCE + _KEEPER_SECONDS)
+        process.wait(_PATIENCE_SECONDS + _KEEPER_SECONDS)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         # Where there is no keeper, those in the group have the same time.
         while time.monotonic() < end:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from trueline.adapters.identity import Reference, reference
+from trueline.adapters.nouns import Value
+from trueline.record.open_step import OpenEvent
 
-_MOST = 256
+_MAX_WAITING: Final = 256  # batches; a loop that fetches and never trains would keep them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
     """A batch's event, its tensors and its loader."""
 
-    event: dict[str, Any]
+    event: OpenEvent
     tensors: Sequence[Reference]
     loader: int
 
-    def is_among(self, inputs: Sequence[Any]) -> bool:
+    def is_among(self, inputs: Sequence[Value]) -> bool:
         """Whether one of these tensors is the batch's."""
         mine = [reference() for reference in self.tensors]
-        return any(one is other for one in mine if one is not None for other in inputs)
+        return any(tensor is given for tensor in mine if tensor is not None for given in inputs)
 
 
 class WaitingBatches:
@@ -31,12 +33,12 @@ class WaitingBatches:
     def __init__(self) -> None:
         self._batches: list[Waiting] = []
 
-    def add(self, event: dict[str, Any], tensors: Sequence[Any], loader: int) -> None:
+    def add(self, event: OpenEvent, tensors: Sequence[Value], loader: int) -> None:
         """A batch was fetched."""
-        self._batches.append(Waiting(event, [reference(one) for one in tensors], loader))
-        del self._batches[:-_MOST]
+        self._batches.append(Waiting(event, [reference(tensor) for tensor in tensors], loader))
+        del self._batches[:-_MAX_WAITING]
 
-    def used(self, inputs: Sequence[Any]) -> Waiting | None:
+    def used(self, inputs: Sequence[Value]) -> Waiting | None:
         """The batch that a network is called with, if its tensors are still the same ones."""
         for found in self._batches:
             if found.is_among(inputs):
@@ -46,7 +48,7 @@ class WaitingBatches:
 
     def has_of(self, loaders: Set[int]) -> bool:
         """Whether a batch of one of these loaders waits."""
-        return any(one.loader in loaders for one in self._batches)
+        return any(batch.loader in loaders for batch in self._batches)
 
     def all(self) -> list[Waiting]:
         """All that wait, which then wait no more."""
@@ -54,10 +56,10 @@ class WaitingBatches:
         return found
 
     @property
-    def newest(self) -> dict[str, Any] | None:
+    def newest(self) -> OpenEvent | None:
         """The event of the batch that was fetched last, while it waits."""
         return self._batches[-1].event if self._batches else None
 
-    def waits(self, event: Mapping[str, Any]) -> bool:
+    def waits(self, event: OpenEvent) -> bool:
         """Whether the batch of this event still waits."""
-        return any(one.event is event for one in self._batches)
+        return any(batch.event is event for batch in self._batches)

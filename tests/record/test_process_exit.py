@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 from launching import python, script, trueline
-from test_started import TRAINING
+from test_started_processes import TRAINING
 
 from trueline.formats.run_folder.reader import open_run
 

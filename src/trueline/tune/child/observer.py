@@ -1,4 +1,4 @@
-"""Hears what happens in a training, counts its updates, tells of each, and passes all of it on."""
+"""Counts the updates of a training with an experiment in it, and tells of each."""
 
 from __future__ import annotations
 
@@ -6,37 +6,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from trueline.record.leaving import leave_at_once
+from trueline.adapters.nouns import Optimizer, Value
+from trueline.record.observers import SilentObserver
+from trueline.record.process_exit import leave_at_once
 
 if TYPE_CHECKING:
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 
-class Ear:
-    """An observer in front of another one; an experiment is a class of this kind that does something besides.
+class ExperimentObserver(SilentObserver):
+    """Heard before the recording; an experiment is a class of this kind that does something besides.
 
     An update is one step of the optimizer that has stepped most often. Two optimizers that take turns, as those of two
     networks against each other, make one update together; several backward passes before one step are one update.
     An update is told once the next one begins, or at the end, since what belongs to it may come after its step.
     """
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        self._observer = observer
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
         self.adapter = adapter
         self.experiment = experiment
         self.teller = teller
         self.updates = 0
         """How many have begun."""
         self._inside = False
-        self._steps: list[tuple[Any, int]] = []
-        self._losses: list[Any] = []
+        self._steps: list[tuple[Optimizer, int]] = []
+        self._losses: list[Value] = []
         self._open: dict[str, Any] | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._observer, name)
 
     @property
     def done(self) -> int:
@@ -45,10 +42,10 @@ class Ear:
 
     # ---- what an experiment may do
 
-    def began(self, optimizer: Any, update: int) -> None:
+    def began(self, optimizer: Optimizer, update: int) -> None:
         """An optimizer is about to step, for the update of this number (from 0)."""
 
-    def ended(self, optimizer: Any, update: int, *, skipped: bool) -> None:
+    def ended(self, optimizer: Optimizer, update: int, *, skipped: bool) -> None:
         """It has stepped."""
 
     def note(self, **fields: Any) -> None:
@@ -61,13 +58,12 @@ class Ear:
 
     # ---- what is heard
 
-    def loss(self, value: Any, source: str) -> None:
+    def loss(self, value: Value, source: str) -> None:
         """A loss; what a network returns in evaluation is none that is trained on."""
         if source != "output":
             self._losses.append(self.adapter.values.keep(value))
-        self._observer.loss(value, source)
 
-    def step_due(self, optimizer: Any) -> None:
+    def step_due(self, optimizer: Optimizer) -> None:
         """An optimizer is about to step."""
         with self._told_trouble():
             self._inside = True
@@ -75,7 +71,6 @@ class Ear:
             if number > self.updates:
                 self._begin_update(number)
             self.began(optimizer, self.updates - 1)
-        self._observer.step_due(optimizer)
 
     def _begin_update(self, number: int) -> None:
         self.tell_open()
@@ -84,7 +79,7 @@ class Ear:
         self.updates = number
         self._open = {"step": number - 1, "loss": None, "losses": 0, "skipped": False, "t": self.teller.now()}
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         """It has stepped: the losses since the step before are this one's, and the first optimizer's count."""
         with self._told_trouble():
             self._inside = False
@@ -95,7 +90,6 @@ class Ear:
                 self.note(loss=losses, losses=len(losses))
             if skipped:
                 self.note(skipped=True)
-        self._observer.step_ended(optimizer, skipped)
 
     @contextmanager
     def _told_trouble(self) -> Iterator[None]:
@@ -112,11 +106,11 @@ class Ear:
         if found is None:
             return
         if found["loss"] is not None:
-            read = [self.adapter.values.read(one) for one in found["loss"]]
+            read = [self.adapter.values.read(loss) for loss in found["loss"]]
             found["loss"] = sum(read) / len(read)
         self.teller.tell("update", **found)
 
-    def _count(self, optimizer: Any) -> int:
+    def _count(self, optimizer: Optimizer) -> int:
         for place, (known, count) in enumerate(self._steps):
             if known is optimizer:
                 self._steps[place] = (known, count + 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, open_run
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
@@ -17,7 +18,7 @@ from trueline.replay.running import Replayed
 from trueline.replay.source import Source
 
 PARTED: Final = "tr.28"
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class StepAgain:
             return None
         return _same(self.loss, self.again) and _same(self.norm, self.norm_again)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The JSON shape."""
         return {
             "step": self.step,
@@ -49,13 +50,13 @@ class StepAgain:
         }
 
 
-def _same(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one == other or (math.isnan(one) and math.isnan(other))
+def _same(before: float | None, again: float | None) -> bool:
+    if before is None or again is None:
+        return before is again
+    return before == again or (math.isnan(before) and math.isnan(again))
 
 
-class Told:
+class ReplayOutcome:
     """A replay beside its run."""
 
     def __init__(self, source: Source, replayed: Replayed) -> None:
@@ -68,7 +69,7 @@ class Told:
     @property
     def bitwise(self) -> bool | None:
         """Whether all was the same, bit for bit; None where nothing can be said."""
-        known = [one.same for one in self.steps if one.same is not None]
+        known = [step.same for step in self.steps if step.same is not None]
         if not self.replay.goes_on_as_it_was or self.asked.float32:
             return None
         if self.replay.parted is not None or not all(known):
@@ -78,7 +79,7 @@ class Told:
     @property
     def first_parting(self) -> int | None:
         """The first step whose numbers are not those of the run."""
-        by_loss = [one.step for one in self.steps if one.same is False]
+        by_loss = [step.step for step in self.steps if step.same is False]
         by_state = [self.replay.parted.step - 1] if self.replay.parted is not None else []
         return min([*by_loss, *by_state], default=None)
 
@@ -95,7 +96,7 @@ class Told:
 
     def _parting(self) -> Finding:
         if self.bitwise:
-            known = [one.step for one in self.steps if one.same] or [one - 1 for one in self.replay.compared]
+            known = [step.step for step in self.steps if step.same] or [step - 1 for step in self.replay.compared]
             first, last = known[0], known[-1]
             return Finding(
                 PARTED,
@@ -104,7 +105,7 @@ class Told:
             )
         parted = self.replay.parted
         names = list(parted.names) if parted is not None else []
-        shown = ", ".join(names[:_MOST_NAMES]) or message("replay.the_loss")
+        shown = ", ".join(names[:_MAX_NAMES]) or message("replay.the_loss")
         return Finding(
             PARTED,
             Conclusion.FOUND,
@@ -117,7 +118,7 @@ class Told:
     def conclusion(self) -> Message:
         """One sentence."""
         found = self.findings()
-        wrong = next((one for one in found if one.conclusion is Conclusion.FOUND), None)
+        wrong = next((finding for finding in found if finding.conclusion is Conclusion.FOUND), None)
         if wrong is not None:
             return wrong.message
         if self.asked.float32 and self.steps and self.steps[-1].again is not None:
@@ -127,14 +128,14 @@ class Told:
             return found[-1].message
         return message("replay.unfinished", code=self.code)
 
-    def result(self, fields: Mapping[str, Any]) -> Result:
+    def result(self, fields: JsonObject) -> Result:
         """The answer; ``fields`` are added to it."""
         found = self.findings()
-        problem = any(one.conclusion is Conclusion.FOUND for one in found)
+        problem = any(finding.conclusion is Conclusion.FOUND for finding in found)
         own = {
             "run": str(self._run.absolute()),
             "from": self.replay.steps[0],
-            "steps": [one.to_json() for one in self.steps],
+            "steps": [step.to_json() for step in self.steps],
             "bitwise": self.bitwise,
             "script_exit": self.code,
         }
@@ -152,8 +153,15 @@ class Told:
         columns = ("step", "loss", "loss_again", "norm", "norm_again", "same")
         words = {True: message("replay.yes"), False: message("replay.no"), None: ""}
         rows = [
-            [one.step, _shown(one.loss), _shown(one.again), _shown(one.norm), _shown(one.norm_again), words[one.same]]
-            for one in self.steps
+            [
+                step.step,
+                _shown(step.loss),
+                _shown(step.again),
+                _shown(step.norm),
+                _shown(step.norm_again),
+                words[step.same],
+            ]
+            for step in self.steps
         ]
         blocks: list[Block] = [
             Table(message("replay.table"), [message(f"replay.column_{name}") for name in columns], rows)

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.adapters.batchers import Batcher
-from trueline.tune.child.ear import Ear, end_here
+from trueline.adapters.nouns import Loader, Network, Optimizer, Value
+from trueline.model.numbers import plain
 from trueline.tune.child.feeding import Feeding, samples_in
+from trueline.tune.child.observer import ExperimentObserver, end_here
 
 if TYPE_CHECKING:
     from trueline.adapters.nouns import LoaderFacts
-    from trueline.adapters.observer import Observer
     from trueline.adapters.protocol import Adapter, HeldRates
+    from trueline.record.run_mode import Experiment
     from trueline.tune.child.teller import Teller
-    from trueline.tune.experiment import Experiment
 
 _FACTS = ("kind", "dataset", "batch_size", "sampler", "drop_last", "samples")
 
 
-class BatchEar(Ear):
+class BatchObserver(ExperimentObserver):
     """Settings: ``size`` of the batchers built at ``sites`` (all there, or those whose turn it is), ``rate`` the factor
     on every learning rate, ``samples`` after which the script ends."""
 
-    def __init__(self, observer: Observer, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
-        super().__init__(observer, adapter, experiment, teller)
+    def __init__(self, adapter: Adapter, experiment: Experiment, teller: Teller) -> None:
+        super().__init__(adapter, experiment, teller)
         settings = experiment.settings
         self._size: int | None = settings.get("size")
         self._sites: Mapping[str, Sequence[int] | None] = settings.get("sites", {})
         self._rate = float(settings.get("rate", 1.0))
         self._most: int | None = settings.get("samples")
         self._built: dict[str, int] = {}
-        self._held: list[tuple[Any, HeldRates]] = []
+        self._held: list[tuple[Optimizer, HeldRates]] = []
         self._feeding = Feeding()
-        self._behind: dict[int, tuple[Sequence[int], Mapping[str, Any]]] = {}
+        self._behind: dict[int, tuple[Sequence[int], Mapping[str, object]]] = {}
         self._told: set[int] = set()
         self._entered: int | None = None
         self._passes = 0
@@ -56,34 +57,29 @@ class BatchEar(Ear):
 
     # ---- which loader feeds training
 
-    def loader_began(self, loader: Any, facts: LoaderFacts) -> None:
+    def loader_began(self, loader: Loader, facts: LoaderFacts) -> None:
         """An iteration over data begins."""
         self._behind[id(loader)] = (self._batching.behind(loader), facts)
-        self._observer.loader_began(loader, facts)
 
-    def fetched(self, loader: Any, batch: Any, indexes: Sequence[int] | None) -> None:
+    def fetched(self, loader: Loader, batch: Value, indexes: Sequence[int] | None) -> None:
         """A batch is there; whether it is trained on shows later."""
         self._feeding.fetched(loader, batch)
-        self._observer.fetched(loader, batch, indexes)
 
-    def loader_ended(self, loader: Any) -> None:
+    def loader_ended(self, loader: Loader) -> None:
         """There are no more."""
         evaluated = self._feeding.ended(loader)
         if evaluated:
             self.teller.tell("evaluates", samples=evaluated)
-        self._observer.loader_ended(loader)
 
-    def called(self, module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def called(self, module: Network, args: Sequence[Value], kwargs: Mapping[str, Value]) -> None:
         """A network is called: what goes into it is a batch too, where there is no loader."""
         if self._entered is None and self.adapter.values.training(module):
             self._entered = samples_in((args, dict(kwargs)))
-        self._observer.called(module, args, kwargs)
 
     def backward_began(self) -> None:
         """What was fetched, or went in, is trained on."""
         with self._told_trouble():
             self._train()
-        self._observer.backward_began()
 
     def _train(self) -> None:
         sizes = []
@@ -93,7 +89,7 @@ class BatchEar(Ear):
                 self._told.add(loader)
                 batchers, facts = self._behind.get(loader, ((), {}))
                 self.teller.tell(
-                    "feeds", batchers=list(batchers), came=samples, **{name: facts.get(name) for name in _FACTS}
+                    "feeds", batchers=list(batchers), came=samples, **plain({name: facts.get(name) for name in _FACTS})
                 )
         if not sizes and not self._feeding.has_loaders:
             sizes = [self._entered or 0]
@@ -111,19 +107,19 @@ class BatchEar(Ear):
             end_here(self.teller)
         super()._begin_update(number)
 
-    def began(self, optimizer: Any, update: int) -> None:
+    def began(self, optimizer: Optimizer, update: int) -> None:
         """Step with rates that go with the batch."""
         del update
         held = self._hold(optimizer)
         if self._rate != 1:
             held.use([rate * self._rate for rate in held.own()])
 
-    def ended(self, optimizer: Any, update: int, *, skipped: bool) -> None:
+    def ended(self, optimizer: Optimizer, update: int, *, skipped: bool) -> None:
         """The script finds its own rates again."""
         del update, skipped
         self._hold(optimizer).release()
 
-    def _hold(self, optimizer: Any) -> HeldRates:
+    def _hold(self, optimizer: Optimizer) -> HeldRates:
         for known, held in self._held:
             if known is optimizer:
                 return held
@@ -132,7 +128,7 @@ class BatchEar(Ear):
         self.teller.tell("rates", rates=[rate * self._rate for rate in held.peak()])
         return held
 
-    def step_ended(self, optimizer: Any, skipped: bool) -> None:
+    def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         """What was trained on since the last update is this one's."""
         with self._told_trouble():
             if not self._passes:

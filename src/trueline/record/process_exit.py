@@ -70,13 +70,13 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         return
     tell = _taken(_waiting[-1])
     if tell is not None:
-        command = [os.fsdecode(one) if isinstance(one, bytes) else str(one) for one in args[1]]
+        command = [os.fsdecode(argument) if isinstance(argument, bytes) else str(argument) for argument in args[1]]
         code = tell(Leaving(0, command))
         if code is not None:
             _outlive(code)
 
 
-def _can_be_executed(program: Any) -> bool:
+def _can_be_executed(program: int | str | bytes) -> bool:
     """A program that is looked for along a path is tried in each of its folders."""
     return isinstance(program, int) or (os.path.isfile(program) and os.access(program, os.X_OK))  # noqa: PTH113
 

@@ -45,7 +45,7 @@ def result(found: Reproduced, root: Path) -> Result:
     fields = {
         "reproducible": found.reproducible,
         "parts_at": found.parts_at.to_json() if found.parts_at is not None else None,
-        "free": [one.to_json(root) for one in found.free],
+        "free": [free.to_json(root) for free in found.free],
         "problem": found.problem.to_json() if found.problem is not None else None,
         "steps": found.steps,
         "runs": found.runs,
@@ -55,13 +55,13 @@ def result(found: Reproduced, root: Path) -> Result:
 
 
 def _findings(found: Reproduced, root: Path) -> Iterator[Finding]:
-    yield from (one.finding(root) for one in found.free)
+    yield from (free.finding(root) for free in found.free)
     if found.problem is not None:
         yield _timing(found.problem)
 
 
 def _timing(problem: Problem) -> Finding:
-    seen = [one for one in problem.steps if one is not None]
+    seen = [step for step in problem.steps if step is not None]
     step = seen[0] if problem.occurs != "random" else None
     return Finding("tr.27", Conclusion.FOUND, problem.said(), where=Location(step=step), measured=list(problem.steps))
 
@@ -71,9 +71,9 @@ def report(found: Reproduced, root: Path) -> Report:
     given = result(found, root)
     blocks = []
     if found.problem is not None and found.fixed_problem is not None:
-        one = found.fixed_problem
-        said = message("repro.fixed_problem", problem=message(f"repro.problem_{one.kind}"), step=one.steps[0])
+        problem = found.fixed_problem
+        said = message("repro.fixed_problem", problem=message(f"repro.problem_{problem.kind}"), step=problem.steps[0])
         blocks.append(Text(said))
-    if found.reproducible == WHEN_FIXED and all(one.source not in _OWN for one in found.free):
+    if found.reproducible == WHEN_FIXED and all(free.source not in _OWN for free in found.free):
         blocks.append(Text(message("repro.how_to_fix")))
     return Report(message("repro.title"), given.conclusion, given.findings, blocks)

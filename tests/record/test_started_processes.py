@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from launching import python, script, trueline
 
-from trueline.record.started import Process, adopts_orphans
+from trueline.record.started_processes import Process, adopts_orphans
 
 HERE: Final = Path(__file__).parent
 TRAINING: Final = """

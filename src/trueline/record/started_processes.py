@@ -35,17 +35,17 @@ _PARENT, _GROUP, _SESSION, _BEGAN = 1, 2, 3, 19
 _LAYOUT: Final = (23, 25, 45, 47)
 # Seconds between two looks: so many after a start, later more, and many times the work of a look; never more than a
 # process that trains takes to begin and end.
-_LOOK_EVERY: Final = 0.1
-_LATER: Final = 0.5
+_LOOK_SECONDS: Final = 0.1
+_LATER_LOOK_SECONDS: Final = 0.5
 _SLOWING: Final = 0.02
 _IDLE_SHARE: Final = 50
 # A process that was just started may not have come to its imports yet: so long the end waits for it.
-_YOUNG: Final = 3.0
+_YOUNG_SECONDS: Final = 3.0
 # So long after the last start orphans are looked for.
-_ORPHANS: Final = 10.0
+_ORPHAN_SECONDS: Final = 10.0
 _INIT: Final = 1
-_LONGEST: Final = 300
-_ROOM: Final = 4096
+_MAX_COMMAND_CHARACTERS: Final = 300
+_SHARED_BYTES: Final = 4096
 
 
 class Process(NamedTuple):
@@ -63,7 +63,7 @@ class StartedProcesses:
     """Those below this process from ``begin`` to ``end``; what forks of it have found counts as well."""
 
     def __init__(self) -> None:
-        self._found = mmap.mmap(-1, _ROOM)
+        self._found = mmap.mmap(-1, _SHARED_BYTES)
         self._known: set[int] = set()
         self._own: dict[int, float] = {}
         self._serving: set[int] = set()
@@ -154,18 +154,20 @@ class StartedProcesses:
     def turn_off(self, error: Exception) -> None:
         """Look no more, which is said."""
         self.on = False
-        self._trouble = message("record.started_unknown", kind=type(error).__name__, reason=str(error)[:_LONGEST])
+        self._trouble = message(
+            "record.started_unknown", kind=type(error).__name__, reason=str(error)[:_MAX_COMMAND_CHARACTERS]
+        )
 
     def _keep_looking(self, looking: _thread.LockType, ends: _thread.LockType) -> None:
-        pause = _LOOK_EVERY
+        pause = _LOOK_SECONDS
         try:
             while not ends.acquire(timeout=pause):
                 began = time.thread_time()
                 self._look()
                 now, took = time.monotonic(), time.thread_time() - began
                 later = max((now - self._last_start) * _SLOWING, took * _IDLE_SHARE)
-                pause = min(max(_LOOK_EVERY, later), _LATER)
-                if self._found[0] or not self.on or (not self._alive and now - self._last_start > _ORPHANS):
+                pause = min(max(_LOOK_SECONDS, later), _LATER_LOOK_SECONDS)
+                if self._found[0] or not self.on or (not self._alive and now - self._last_start > _ORPHAN_SECONDS):
                     return
             ends.release()
         finally:
@@ -181,10 +183,10 @@ class StartedProcesses:
         if os.getpid() != self._here:
             return None
         if not self._found[0] and self._last_start:
-            until = time.monotonic() + _YOUNG
+            until = time.monotonic() + _YOUNG_SECONDS
             self._look()
             while not self._found[0] and self._some_are_young() and time.monotonic() < until:
-                self._ends.acquire(timeout=_LOOK_EVERY)
+                self._ends.acquire(timeout=_LOOK_SECONDS)
                 self._look()
         with contextlib.suppress(RuntimeError):
             self._ends.release()
@@ -199,7 +201,7 @@ class StartedProcesses:
 
     def _some_are_young(self) -> bool:
         now = time.monotonic()
-        return any(now - seen < _YOUNG and _is_python(pid) for pid, seen in self._own.items())
+        return any(now - seen < _YOUNG_SECONDS and _is_python(pid) for pid, seen in self._own.items())
 
     @guarded
     def _look(self) -> None:
@@ -214,12 +216,12 @@ class StartedProcesses:
         self._alive = bool(self._own)
 
     def _meet(self, pids: list[int]) -> None:
-        found = {one.pid: one for pid in pids if pid != self._here and (one := _read(pid)) is not None}
+        found = {process.pid: process for pid in pids if pid != self._here and (process := _read(pid)) is not None}
         self._known |= set(found) | {self._here}
         grown = True
         while grown:
-            below = [one for one in found.values() if one.pid not in self._own and self._is_own(one)]
-            self._own |= dict.fromkeys((one.pid for one in below), time.monotonic())
+            below = [process for process in found.values() if process.pid not in self._own and self._is_own(process)]
+            self._own |= dict.fromkeys((process.pid for process in below), time.monotonic())
             grown = bool(below)
 
     def _is_own(self, process: Process) -> bool:
@@ -247,8 +249,8 @@ class StartedProcesses:
             self._find(framework, command)
 
     def _find(self, framework: str, command: str) -> None:
-        shown = command if len(command) <= _LONGEST else command[: _LONGEST - 1] + "…"
-        text = f"{framework}\0{shown}".encode("utf-8", "replace")[: _ROOM - 3]
+        shown = command if len(command) <= _MAX_COMMAND_CHARACTERS else command[: _MAX_COMMAND_CHARACTERS - 1] + "…"
+        text = f"{framework}\0{shown}".encode("utf-8", "replace")[: _SHARED_BYTES - 3]
         self._found[3 : 3 + len(text)] = text
         self._found[1:3] = len(text).to_bytes(2, "little")
         self._found[0] = 1
@@ -317,8 +319,8 @@ _hooked: list[bool] = []
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     if _listening and event in _STARTING:
-        for one in list(_listening):
-            one.started(" ".join(map(str, args)))
+        for listener in list(_listening):
+            listener.started(" ".join(map(str, args)))
 
 
 def _listen() -> None:

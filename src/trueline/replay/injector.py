@@ -1,105 +1,101 @@
-"""A recording into which a kept state and kept batches are put."""
+"""A kept state and kept batches put into a recorded training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any, Final
+from collections.abc import Sequence, Set
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Handed, State, Stateful
-from trueline.adapters.protocol import Adapter
+from trueline.adapters.nouns import Handed, Loader, LoaderFacts, State, Stateful, Value
 from trueline.adapters.saving import Unfit, rebuilt
 from trueline.adapters.tree import replaced
 from trueline.formats.run_folder.states import Kept
 from trueline.model.trouble import BadUsage, Trouble
-from trueline.record.feed import Feed
 from trueline.record.keeping.counters import move_enumerations
 from trueline.record.keeping.counters import restore as restore_counters
 from trueline.record.keeping.generators import Generators
 from trueline.record.keeping.loaders import LoaderNumbers
 from trueline.record.launch import ScriptEnded
-from trueline.record.recorder import Recorder
+from trueline.record.observers import Observers, SilentObserver
+from trueline.record.recorded import Recorded
 from trueline.replay.prompt import stop_soon
 from trueline.replay.reenactment import Item, Parted, Reenactment, differences, misfit, state_of
-from trueline.watch.state import Watch
-from trueline.watch.watcher import WatchFeed
 
-_LONGEST_REASON: Final = 300
+_MAX_REASON_CHARACTERS: Final = 300
 
 
-class Injecting(Feed):
-    """At the first fetch of training the state is put in place, then the loop gets the kept batches."""
+class Injector(SilentObserver):
+    """At the first fetch of training the state is put in place, then the loop gets the kept batches.
 
-    replay: Reenactment
-    stop_at: int | None = None
-    in_float32 = False
-    _generators: Generators
-    _things: Sequence[Stateful]
-    _stopped_at: int | None = None
-    _loaders: LoaderNumbers
-    _waiting: Set[int] = frozenset()
+    Heard last: a watch that does a step again hands out its batches itself. ``stop_at`` is the step at which a debugger
+    takes over.
+    """
 
-    def replay_with(self, replay: Reenactment) -> None:
-        """What to put in place."""
-        self.replay = replay
+    def __init__(
+        self, recorded: Recorded, observers: Observers, replay: Reenactment, stop_at: int | None, in_float32: bool
+    ) -> None:
+        self._recorder, self._adapter, self._values = recorded.recorder, recorded.adapter, recorded.values
+        self._observers, self._replay = observers, replay
+        self._stop_at, self._in_float32 = stop_at, in_float32
+        self._things: Sequence[Stateful] = ()
+        self._stopped_at: int | None = None
+        self._waiting: Set[int] = frozenset()
         self._loaders = LoaderNumbers()
         self._generators = Generators(self._adapter.replaying, self._values)
         self._adapter.replaying.prepare()
 
-    def _number(self, loader: Any) -> int:
-        return self._loaders.of(loader, self._recorder.loader_known(loader))
+    def _number(self, loader: Loader) -> int:
+        return self._loaders.of(loader, self._recorder.training.loader_known(loader))
 
-    def loader_began(self, loader: Any, facts: Mapping[str, Any]) -> None:
-        super().loader_began(loader, facts)
-        self.replay.iteration_began(self._number(loader))
+    def loader_began(self, loader: Loader, facts: LoaderFacts) -> None:
+        self._replay.iteration_began(self._number(loader))
 
-    def instead(self, loader: Any) -> Handed | None:
+    def instead(self, loader: Loader) -> Handed | None:
         """A kept batch for the loaders of training; evaluation fetches its own."""
-        handed = super().instead(loader)
         number = self._number(loader)
-        if handed is not None or number not in self.replay.loaders or self.replay.is_set_up(number):
-            return handed
+        if number not in self._replay.loaders or self._replay.is_set_up(number):
+            return None
         try:
             return self._instead(loader, number)
         except Trouble as trouble:
-            self.replay.trouble = trouble
+            self._replay.trouble = trouble
         except Unfit as error:
-            self.replay.trouble = BadUsage("replay.no_class", name=str(error))
+            self._replay.trouble = BadUsage("replay.no_class", name=str(error))
         except Exception as error:  # noqa: BLE001 - a state that is not what a run has kept can fail in any way
-            reason = " ".join(str(error).split())[:_LONGEST_REASON]
-            self.replay.trouble = BadUsage("replay.does_not_fit", reason=f"{type(error).__name__}: {reason}")
+            reason = " ".join(str(error).split())[:_MAX_REASON_CHARACTERS]
+            self._replay.trouble = BadUsage("replay.does_not_fit", reason=f"{type(error).__name__}: {reason}")
         raise ScriptEnded
 
-    def _instead(self, loader: Any, number: int) -> Handed | None:
-        if not self.replay.began:
+    def _instead(self, loader: Loader, number: int) -> Handed | None:
+        if not self._replay.began:
             self._begin()
-        if self.replay.is_between(number):
+        if self._replay.is_between(number):
             return None
-        item = self.replay.next_of(number)
+        item = self._replay.next_of(number)
         if item is None:
             self._compare_after_last()
             raise ScriptEnded
         if item.within:
             self._come_to(item)
         if item.entry is None:
-            self.replay.ended = self._is_to_be_the_same
+            self._replay.ended = self._is_to_be_the_same
             return Handed(None, ended=True)
         handed = self._hand(loader, item)
-        if item.step == self.stop_at and item.step != self._stopped_at:
+        if item.step == self._stop_at and item.step != self._stopped_at:
             self._stopped_at = item.step
             stop_soon(self._adapter.build.package(), item.step)
         return handed
 
     def _come_to(self, item: Item) -> None:
-        if item.step != self.replay.at:
+        if item.step != self._replay.at:
             self._go_on_to(item.step)
         elif self._waits_no_more(item):
-            self._put(self.replay.kept(self.replay.state))
-        self.replay.at = item.step
+            self._put(self._replay.kept(self._replay.state))
+        self._replay.at = item.step
 
     def _begin(self) -> None:
-        replay, replaying = self.replay, self._adapter.replaying
+        replay, replaying = self._replay, self._adapter.replaying
         kept = replay.kept(replay.state)
         things = replaying.holders()
         unlike = misfit(kept, things)
@@ -110,14 +106,14 @@ class Injecting(Feed):
         self._put(kept)
         self._waiting = set(kept.tree["waiting"])
         move_enumerations(replaying.iterators(), kept.tree["place"] - replay.passed)
-        self._recorder.begin_at(replay.steps[0])
+        self._recorder.boundaries.begin_at(replay.steps[0])
         replay.began, replay.at = True, replay.steps[0]
 
     def _put(self, kept: Kept) -> None:
         self._adapter.replaying.restore(state_of(kept), self._things)
         self._generators.restore(state_of(kept))
         restore_counters(rebuilt(kept.tree["counters"], {}, self._values.from_numpy))
-        if self.in_float32:
+        if self._in_float32:
             self._adapter.replaying.use_float32(self._things)
 
     def _waits_no_more(self, item: Item) -> bool:
@@ -129,7 +125,7 @@ class Injecting(Feed):
 
     def _go_on_to(self, step: int) -> None:
         """The next step begins: with what the one before has made, or after the end of an epoch with what was kept."""
-        replay = self.replay
+        replay = self._replay
         if replay.ended:
             replay.ended = False
             self._put(replay.kept(step))
@@ -139,21 +135,21 @@ class Injecting(Feed):
             counters = rebuilt(replay.kept(step).tree["counters"], {}, self._values.from_numpy)
             restore_counters(counters, (int,))
 
-    def _hand(self, loader: Any, item: Item) -> Handed:
+    def _hand(self, loader: Loader, item: Item) -> Handed:
         assert item.entry is not None
-        arrays = self.replay.states.batch(item.step, item.entry["serial"])
+        arrays = self._replay.states.batch(item.step, item.entry["serial"])
         batch = rebuilt(item.entry["tree"], arrays, self._values.from_numpy)
-        if self.in_float32:
+        if self._in_float32:
             batch = self._widened(batch)
-        self.fetched(loader, batch, item.entry["indexes"])
+        self._observers.fetched(loader, batch, item.entry["indexes"])
         self._generators.restore(State(arrays, item.entry["random"]))
         return Handed(batch)
 
-    def _widened(self, batch: Any) -> Any:
+    def _widened(self, batch: Value) -> Value:
         """The batch with numbers of half precision in float32."""
         halves = ("float16", "bfloat16")
 
-        def wide(_: str, tensor: Any) -> Any:
+        def wide(_: str, tensor: Value) -> Value:
             if self._values.dtype(tensor) not in halves:
                 return tensor
             return self._values.from_numpy(self._values.to_numpy(tensor).astype(np.float32))
@@ -162,17 +158,17 @@ class Injecting(Feed):
 
     def _compare_after_last(self) -> None:
         """Where an epoch ended after the step, the next state was kept later than this."""
-        following = self.replay.steps[-1] + 1
-        if following in self.replay.states.steps and not self.replay.kept(following).tree["ended_before"]:
+        following = self._replay.steps[-1] + 1
+        if following in self._replay.states.steps and not self._replay.kept(following).tree["ended_before"]:
             self._compare(following)
 
     @property
     def _is_to_be_the_same(self) -> bool:
-        return self.replay.goes_on_as_it_was and not self.in_float32
+        return self._replay.goes_on_as_it_was and not self._in_float32
 
     def _compare(self, step: int) -> None:
         """Is everything as it was before this step of the run?"""
-        replay = self.replay
+        replay = self._replay
         if not self._is_to_be_the_same or step not in replay.states.steps or replay.parted is not None:
             return
         found = self._adapter.replaying.capture(self._things, gradients=True)
@@ -180,19 +176,3 @@ class Injecting(Feed):
         replay.compared.append(step)
         if names:
             replay.parted = Parted(step, names)
-
-
-class ReplayFeed(Injecting):
-    """A replay that is recorded."""
-
-    def __init__(self, recorder: Recorder, adapter: Adapter, replay: Reenactment) -> None:
-        super().__init__(recorder, adapter)
-        self.replay_with(replay)
-
-
-class WatchedReplayFeed(Injecting, WatchFeed):
-    """A replay that is watched operator by operator."""
-
-    def __init__(self, recorder: Recorder, adapter: Adapter, replay: Reenactment, watch: Watch) -> None:
-        WatchFeed.__init__(self, recorder, adapter, watch)
-        self.replay_with(replay)

@@ -6,7 +6,7 @@ import numpy as np
 
 from trueline.model.sample import Batch
 from trueline.record.batches import Laid, describe_batch
-from trueline.record.ends import ends_of
+from trueline.record.padding import ends_of
 
 
 def test_samples_that_are_not_finite_are_named_by_kind_and_come_back_from_a_file() -> None:
