@@ -28,10 +28,10 @@ from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Record
 from trueline.pair.sides.inputs import guess_inputs
 from trueline.pair.sides.parts import Parts, load_parts
-from trueline.pair.sides.recorded import record
 from trueline.pair.sides.side import Side
 from trueline.pair.update.schedule_stage import schedule_stage
 from trueline.pair.update.stage import update_stage
@@ -136,7 +136,10 @@ class _Pairing:
         stages = [data_stage(bench, port, self.parts)]
         tell("parameters")
         self._give_weights(inputs)
-        seen = (record(bench, inputs, train=False, arrays=True), record(port, inputs, train=False, arrays=False))
+        seen = (
+            bench.answer(Record(inputs, train=False, send=True)),
+            port.answer(Record(inputs, train=False, send=False)),
+        )
         aligned = align_sides(*self.described, seen, options.rules)
         aligned = align_by_values(port, aligned, seen, inputs) or aligned
         stages.append(parameter_stage(aligned))

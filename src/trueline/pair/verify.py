@@ -20,7 +20,7 @@ from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
 from trueline.pair.coarse import Coarse
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 from trueline.pair.sides.side import Side
 
 # Two calls of one model with one input may differ by threads; by more than this share of the output by chance only.
@@ -126,7 +126,7 @@ def judge_outputs(
     return Verified(outputs, (len(there), len(here)), rounds)
 
 
-def _repeated(side: Side, arrays: Sequence[Array]) -> list[Array]:
+def _repeated(side: Side, arrays: Sequence[Array]) -> Sequence[Array]:
     """A side's outputs; a trouble where the same input gives another output each time, or none."""
     first, again = side.forward(arrays), side.forward(arrays)
     if not first:

@@ -17,6 +17,7 @@ from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.forward.forced import Reference
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
 
 # Rounding of one layer, and of a block of them, relative to the largest value.
@@ -47,8 +48,7 @@ def keep_cases(port: Side, aligned: Aligned, reference: Reference, below: str = 
         seen.add(path)
         ins, outs = (reference.all(one.bench.path, one.bench.call, kind) for kind in ("in", "out"))
         cases.append((path, list(ins.values()), list(outs.values()), _LAYER if one.unit else _BLOCK))
-    content, arrays = port.ask({"do": "get"})
-    return Kept(aligned.port.framework, dict(zip(content["names"], arrays, strict=True)), cases)
+    return Kept(aligned.port.framework, port.answer(GetWeights()), cases)
 
 
 @dataclass(frozen=True, slots=True)

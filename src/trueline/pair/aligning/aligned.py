@@ -15,8 +15,9 @@ from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo, ParamInfo
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights, PutWeights
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 _COUNTER = "num_batches_tracked"
@@ -109,11 +110,10 @@ def align_sides(
 
 def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:
     """Give the port the benchmark's values; returns how many."""
-    fitting = [one for one in aligned.pairs if one.layout is not None]
-    _, arrays = bench.ask({"do": "get", "names": [one.bench.name for one in fitting]})
-    laid = [one.laid(array) for one, array in zip(fitting, arrays, strict=True)]
+    fitting = [pair for pair in aligned.pairs if pair.layout is not None]
     if fitting:
-        port.ask({"do": "put", "names": [one.port.name for one in fitting]}, laid)
+        weights = bench.answer(GetWeights([pair.bench.name for pair in fitting]))
+        port.answer(PutWeights({pair.port.name: pair.laid(weights[pair.bench.name]) for pair in fitting}))
     return len(fitting)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.shapes import layout, untransposed
@@ -15,8 +14,9 @@ from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something
 from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.nesting import same_holders
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import BenchCall, Trace
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 
@@ -72,32 +72,23 @@ def _traced(
     sides: tuple[_Owned, _Owned],
     recordings: tuple[Recording, Recording],
     inputs: Sequence[Array],
-) -> dict[str, str]:
+) -> Mapping[str, str]:
     """The benchmark's layer of each of the port's, by path."""
     bench = recordings[0]
-    calls: dict[str, list[list[int]]] = {}
-    arrays: list[Array] = []
-    for one in bench.calls:
-        if one.path in sides[0].modules and one.ins and one.outs:
-            calls.setdefault(one.path, []).append([len(arrays), len(arrays) + 1])
-            arrays += [bench.arrays[one.ins[0]], bench.arrays[one.outs[0]]]
-    here = [path for path in dict.fromkeys(one.path for one in recordings[1].calls) if path in sides[1].modules]
+    layers: dict[str, list[BenchCall]] = {}
+    for call in bench.calls:
+        if call.path in sides[0].modules and call.ins and call.outs:
+            arrays = bench.arrays[call.ins[0]], bench.arrays[call.outs[0]]
+            layers.setdefault(call.path, []).append(BenchCall(*arrays))
+    here = [path for path in dict.fromkeys(call.path for call in recordings[1].calls) if path in sides[1].modules]
 
     @cache
     def fits(other: str, path: str) -> bool:
         return _fits(sides, other, path)
 
-    may = {path: fitting for path in here if (fitting := [other for other in calls if fits(other, path)])}
-    asked: dict[str, Any] = {
-        "do": "trace",
-        "inputs": len(inputs),
-        "may": may,
-        "likely": _likely(aligned),
-        "layers": calls,
-    }
-    asked["ordered"] = in_order(here, list(calls), fits)
-    told, _ = port.ask(asked, [*inputs, *arrays])
-    return dict(told["found"])
+    candidates = {path: fitting for path in here if (fitting := [layer for layer in layers if fits(layer, path)])}
+    ordered = in_order(here, list(layers), fits)
+    return port.answer(Trace(inputs, layers, candidates, _likely(aligned), ordered))
 
 
 def _likely(aligned: Aligned) -> dict[str, str]:

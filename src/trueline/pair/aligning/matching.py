@@ -10,8 +10,8 @@ from typing import Final
 
 from trueline.apitable.layers import layer_of_class
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Call, Recording
 
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "activation": (

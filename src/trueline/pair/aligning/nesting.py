@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trueline.pair.aligning.aligned import Aligned, ParamPair
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Recording
 
 Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 

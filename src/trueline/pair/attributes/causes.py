@@ -15,8 +15,8 @@ from trueline.pair.attributes.hypotheses import coarser_dtype, hypotheses
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame, Stage
+from trueline.pair.questions.module_run import Change, Ran, RunModule
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import Change, Ran, run_module
 
 
 @dataclass
@@ -56,8 +56,7 @@ class Trials:
 
     def _ran(self, change: Change) -> tuple[Ran, Change]:
         reference = self.reference
-        ran = run_module(
-            self.port,
+        question = RunModule(
             self.modules.port.path,
             reference.ins,
             call=reference.call,
@@ -66,7 +65,7 @@ class Trials:
             change=change,
             lacking=reference.tensors,
         )
-        return ran, change
+        return self.port.answer(question), change
 
 
 def find_causes(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from trueline.apitable.attributes import MINDSPORE, TORCH, KnownLayer, layer_kinds
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 _PACKAGES: Final = {
     (TORCH, TORCH): "torch.nn",

@@ -10,8 +10,8 @@ from typing import Any
 from trueline.apitable.attributes import KnownLayer, known_layer
 from trueline.model.run import ModuleInfo
 from trueline.pair.blame import Cause
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.module_run import Change
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from trueline.pair.attributes.difference import Difference, Modules, alike, type
 from trueline.pair.attributes.own import own_differences
 from trueline.pair.attributes.padding import explicit, padded_alike
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 _PADDINGS = ("padding", "pool_padding")
 

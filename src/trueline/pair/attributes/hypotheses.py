@@ -14,7 +14,7 @@ from trueline.pair.attributes.classes import likely_activations
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change, Ran
+from trueline.pair.questions.module_run import Change, Ran
 
 _GATES: Final = {4: "ifgo", 3: "rzn"}
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from trueline.model.run import ModuleInfo
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 # What says nothing about the numbers that a module computes.
 _SILENT: Final = frozenset(

@@ -15,8 +15,8 @@ from trueline.pair.attributes.provoking_inputs import Provocation, provocations
 from trueline.pair.attributes.reference import Reference, by_port_leaf
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame, Cause
+from trueline.pair.questions.module_run import Change, RunModule
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import Change, run_module
 
 # A cause that no ordinary input shows must stand out from noise by this factor.
 _CLEAR: Final = 4.0
@@ -97,7 +97,7 @@ def _tell(trials: Trials, all_of_them: Sequence[Difference], one: Difference) ->
 def _provoked(bench: Side, modules: Modules, reference: Reference, one: Provocation) -> Reference | None:
     """What the benchmark's module gives then; None where it cannot take such an input."""
     path, change = modules.bench.path, Change(tensors=one.tensors)
-    ran = run_module(bench, path, one.ins, call=reference.call, train=one.train, gout=one.gout, change=change)
+    ran = bench.answer(RunModule(path, one.ins, call=reference.call, train=one.train, gout=one.gout, change=change))
     if ran.failed:
         return None
     return replace(

@@ -13,8 +13,8 @@ from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame
+from trueline.pair.questions.module_run import UNCHANGED, Change, Ran, RunModule
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import Change, Ran, run_module
 
 _ROUNDS: Final = 4
 _SAMPLES: Final = 256
@@ -47,7 +47,7 @@ def strength(
     path: str,
     ins: Sequence[Array],
     reference: Reference,
-    change: Change | None = None,
+    change: Change = UNCHANGED,
     shares: bool | Sequence[float] = True,
 ) -> float | None:
     """How far the outputs lie from those without any dropping: the mean square, relative to theirs.
@@ -57,9 +57,10 @@ def strength(
 
     def run(seed: int, dropout: bool | Sequence[float]) -> Ran:
         call, lacking = reference.call, reference.tensors
-        return run_module(
-            side, path, ins, call=call, train=True, change=change, lacking=lacking, dropout=dropout, seed=seed
+        question = RunModule(
+            path, ins, call=call, train=True, change=change, lacking=lacking, dropout=dropout, seed=seed
         )
+        return side.answer(question)
 
     still = run(0, False)
     if still.failed or not still.outputs:

@@ -15,7 +15,7 @@ from trueline.kernel import distance
 from trueline.kernel.array import Array
 from trueline.model.key import Key, Kind
 from trueline.pair.attributes.difference import Modules
-from trueline.pair.sides.trying import Change, Ran
+from trueline.pair.questions.module_run import Change, Ran
 
 _ESTIMATE: Final = 2e-5
 

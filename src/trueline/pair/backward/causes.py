@@ -11,13 +11,14 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.backward.between import Between, Undo, ended, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.between import ended, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.backward.stops import without_stops
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.questions.blocks import Between, Undo
 from trueline.pair.sides.side import Side
 
 _DEPTH: Final = 8
@@ -26,7 +27,7 @@ _MOST_INPUTS: Final = 64
 _NEAR: Final = 1e-3
 _RAISED: Final = "side.raised_running"
 # One question carries no more than this.
-_MOST_BYTES: Final = 64 << 20
+_MAX_BYTES: Final = 64 << 20
 
 
 def backward_causes(
@@ -63,13 +64,12 @@ def _portions(blocks: Iterable[BlockCall]) -> Iterator[list[BlockCall]]:
     """Blocks to be asked for together: in one mode, and not too large."""
     some: list[BlockCall] = []
     size = 0
-    for one in blocks:
-        own = sum(array.nbytes for array in one.asked("gradients", of_port=True)[1])
-        if some and (size + own > _MOST_BYTES or some[0].train != one.train):
+    for block in blocks:
+        if some and (size + block.nbytes > _MAX_BYTES or some[0].train != block.train):
             yield some
             some, size = [], 0
-        some.append(one)
-        size += own
+        some.append(block)
+        size += block.nbytes
     if some:
         yield some
 

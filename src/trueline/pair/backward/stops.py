@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from trueline.model.location import Location
-from trueline.pair.backward.between import Between, Undo
+from trueline.pair.questions.blocks import Between, Undo
 
 # More stops than this are tried line by line, more lines only all together.
 _MANY: Final = 6

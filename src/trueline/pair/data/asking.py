@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
-from trueline.model.location import Location
+from trueline.pair.questions.parts import GiveBatches, Step, Transform
 from trueline.pair.sides.side import Side
 
 _SEEDS: Final = (0, 0, 1)
@@ -39,25 +39,6 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One transform: its name, its plain settings, and the user's line where it is defined."""
-
-    name: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    line: Location | None = None
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """Read what the side's process tells."""
-        line = Location.from_line_json(found["line"]) if found["line"] is not None else None
-        return cls(found["name"], found["settings"], line)
-
-    def __str__(self) -> str:
-        settings = ", ".join(f"{name}={_short(value)}" for name, value in self.settings.items() if value is not None)
-        return f"{self.name}({settings})"[:160]
-
-
-@dataclass(frozen=True, slots=True)
 class Passage:
     """Samples through a list of transforms: for each sample what was there before the first step and after each."""
 
@@ -67,42 +48,33 @@ class Passage:
 
     def at(self, place: int) -> list[Array]:
         """All samples after so many steps; -1 is after the last."""
-        return [one[place] for one in self.states]
+        return [sample[place] for sample in self.states]
 
 
 def ask_batches(side: Side, count: int) -> Batches:
     """The first ``count`` batches."""
-    runs: list[tuple[list[int], list[Array], bool]] = []
-    for seed in _SEEDS:
-        content, arrays = side.ask({"do": "batches", "of": "dataset", "count": count, "seed": seed})
-        runs.append((content["batches"], arrays, content["single"]))
-    sizes, arrays, single = runs[0]
-    fields = sizes[0]
-    rows = [arrays[place : place + fields] for place in range(0, len(arrays) - fields + 1, fields)]
-    batched = not single and all(one.ndim for one in rows[0])
-    split = [[list(one) if batched else [one] for one in row] for row in rows]
+    runs = [side.answer(GiveBatches("dataset", count, seed)) for seed in _SEEDS]
+    flat = [[array for batch in run.batches for array in batch] for run in runs]
+    fields = len(runs[0].batches[0])
+    rows = [flat[0][place : place + fields] for place in range(0, len(flat[0]) - fields + 1, fields)]
+    batched = not runs[0].single and all(array.ndim for array in rows[0])
+    split = [[list(array) if batched else [array] for array in row] for row in rows]
     by_field = [[np.asarray(sample) for row in split for sample in row[place]] for place in range(fields)]
     lengths = [len(row[0]) for row in rows] if batched else None
-    return Batches(by_field, lengths, chance_of([one for _, one, _ in runs]))
+    return Batches(by_field, lengths, chance_of(flat))
 
 
 def ask_transforms(side: Side, count: int) -> Passage:
     """The first ``count`` raw samples through all steps."""
-    runs: list[Passage] = [_passage(side, {"count": count, "seed": seed}) for seed in _SEEDS]
-    flat = [[array for one in run.states for array in one] for run in runs]
+    runs = [side.answer(Transform(count, seed=seed)) for seed in _SEEDS]
+    flat = [[array for sample in run.states for array in sample] for run in runs]
     return Passage(runs[0].steps, runs[0].states, chance_of(flat))
 
 
 def ask_from(side: Side, first: int, arrays: Sequence[Array]) -> list[Array]:
     """These arrays through the steps from ``first`` on: what comes out at the end."""
-    return _passage(side, {"count": len(arrays), "first": first}, arrays).at(-1)
-
-
-def _passage(side: Side, asked: Mapping[str, Any], arrays: Sequence[Array] = ()) -> Passage:
-    content, found = side.ask({"do": "transform", **asked}, arrays)
-    each = len(found) // max(content["samples"], 1)
-    states = [found[place : place + each] for place in range(0, len(found), each)] if each else []
-    return Passage([Step.from_json(one) for one in content["steps"]], states, Chance.NONE)
+    answer = side.answer(Transform(len(arrays), arrays, first))
+    return [sample[-1] for sample in answer.states]
 
 
 def chance_of(runs: Sequence[Sequence[Array]]) -> Chance:
@@ -113,16 +85,8 @@ def chance_of(runs: Sequence[Sequence[Array]]) -> Chance:
     return Chance.NONE if _equal(first, otherwise) else Chance.SEEDED
 
 
-def _equal(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    return len(one) == len(other) and all(
+def _equal(first: Sequence[Array], second: Sequence[Array]) -> bool:
+    return len(first) == len(second) and all(
         a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(first, second, strict=True)
     )
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_short(one) for one in value) + "]"
-    return str(value)

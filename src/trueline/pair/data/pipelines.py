@@ -12,11 +12,12 @@ from trueline.data.pipeline.passing import Passed, Passing
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.data.asking import Batches, Chance, Passage, Step, chance_of
+from trueline.pair.data.asking import Batches, Chance, Passage, chance_of
 from trueline.pair.data.blames import Lines, compare_field, is_label
 from trueline.pair.data.forms import alike
 from trueline.pair.data.stage import compare_batches, once
 from trueline.pair.data.steps import compare_passages
+from trueline.pair.questions.parts import Step
 
 _SEEDS: Final = (0, 0, 1)
 
@@ -95,7 +96,7 @@ def _failing(name: str, passed: Passed) -> Message | None:
 def _told(runs: Sequence[Passed], facts: Mapping[str, Any]) -> tuple[Passage, Batches]:
     flat = [[array for sample in (*run.states, *run.fields) for array in sample] for run in runs]
     chance = chance_of(flat)
-    steps = [Step.from_json(each) for each in runs[0].steps]
+    steps = [Step(step["name"], step["settings"], read_line(step["line"])) for step in runs[0].steps]
     return Passage(steps, runs[0].states, chance), Batches(_columns(runs[0]), _sizes(facts), chance)
 
 

@@ -27,8 +27,9 @@ from trueline.pair.forward.lacking import lacking_input
 from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
 from trueline.pair.ops.taken import taken
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights
+from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 _CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
@@ -161,8 +162,8 @@ class Causes:
         }
         if not names:
             return {}
-        _, arrays = self.bench.ask({"do": "get", "names": list(names.values())})
-        return dict(zip(names, arrays, strict=True))
+        weights = self.bench.answer(GetWeights(list(names.values())))
+        return {leaf: weights[name] for leaf, name in names.items()}
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched

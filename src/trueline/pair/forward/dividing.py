@@ -7,7 +7,7 @@ from typing import Final
 
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Checked
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 # Each costs a run of the port.
 _MOST_TRIES: Final = 8

@@ -17,7 +17,7 @@ from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
 from trueline.pair.forward.forced import Reference
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 _ROUNDED: Final = 1e-6

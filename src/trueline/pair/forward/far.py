@@ -16,7 +16,7 @@ from trueline.pair.forward.faults import Fault, faults_of, merged
 from trueline.pair.forward.forced import force, reference_of
 from trueline.pair.forward.isolating import Isolated, beyond, coarse_of
 from trueline.pair.forward.shorter import allowed
-from trueline.pair.sides.recorded import Recording, record
+from trueline.pair.questions.recording import Record, Recording
 from trueline.pair.sides.side import Side
 
 # Beyond the bounds that activations have; what layers give out lies near one.
@@ -45,7 +45,7 @@ def _faults(
     sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, recording: Recording, inputs: Sequence[Array]
 ) -> list[Fault]:
     bench, port = sides
-    far = record(bench, inputs, train=False, arrays=True, far=_FAR)
+    far = bench.answer(Record(inputs, train=False, send=True, far=_FAR))
     matched = match_calls(aligned, far, recording, without=evaluated.together)
     reference = reference_of(bench, far, matched, inputs)
     checked = allowed(force(port, aligned, reference, inputs), evaluated.shorter)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.forward.forced import Called, Check, Checked, Reference
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def faults_of(checked: Iterable[Checked], reference: Reference) -> Iterator[Faul
                 yield Fault(one.parent, True, [one.unfit], reference, one.matched, _floors(one))
             misshapen = True
             continue
-        misshapen = misshapen or bool(one.told.get("loose"))
+        misshapen = misshapen or one.loose
         yield from _of(one, reference)
 
 

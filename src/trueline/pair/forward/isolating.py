@@ -15,7 +15,7 @@ from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
 from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of
 from trueline.pair.forward.shorter import Shorter, allowed, shorter
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 # A difference this many times beyond noise cannot vanish one level up by chance.

@@ -6,7 +6,7 @@ from typing import Final
 
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.sides.recorded import Returned
+from trueline.pair.questions.recording import Returned
 
 _SHOWN: Final = 6
 

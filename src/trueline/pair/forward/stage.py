@@ -21,7 +21,7 @@ from trueline.pair.forward.far import far_causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
-from trueline.pair.sides.recorded import Recording, Returned, record
+from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import Verified, verify
 
@@ -191,7 +191,7 @@ def _known(found: Sequence[Blame]) -> set[tuple[str, Cause]]:
 
 def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
     bench, port = sides
-    return record(bench, inputs, train=train, arrays=True), record(port, inputs, train=train, arrays=False)
+    return bench.answer(Record(inputs, train=train, send=True)), port.answer(Record(inputs, train=train, send=False))
 
 
 def _causes(

@@ -15,7 +15,7 @@ from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE, Seen, fit
 from trueline.pair.loss.forms import LossForm, Over, Rows, Wide, evaluate
 from trueline.pair.loss.suspects import Told, by_ratio, evidence, unexplained
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About
 
 _MOST_SHOWN: Final = 8
 _FIT: Final = (CaseName.PLAIN, CaseName.UNEVEN, CaseName.SOFT, CaseName.MORE_CLASSES)

@@ -10,7 +10,7 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About
 
 # torch's and MindSpore's own default: a loss that says it ignores this has been told nothing.
 _DEFAULT: Final = -100

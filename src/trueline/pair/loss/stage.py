@@ -12,6 +12,7 @@ from trueline.pair.loss.blames import blames_of
 from trueline.pair.loss.cases import OPTIONAL, CaseName, cases
 from trueline.pair.loss.ignored import ignoring
 from trueline.pair.loss.suspects import Told
+from trueline.pair.questions.parts import GiveBatches
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
@@ -63,5 +64,4 @@ def _labels(bench: Side, parts: Parts) -> Array | None:
     """Real labels, where the file with parts has batches."""
     if not parts.both("batches"):
         return None
-    _, arrays = bench.ask({"do": "batches", "of": "batches", "count": 1})
-    return arrays[-1] if arrays else None
+    return bench.answer(GiveBatches("batches", 1)).batches[0][-1]

@@ -14,7 +14,7 @@ from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.loss.asking import Answered, Compared, Failed
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About
 
 _SEVERAL: Final = 3
 

@@ -15,7 +15,7 @@ from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.metrics.cases import Case, Kind, Making, makings
 from trueline.pair.metrics.forms import MetricForm, fit_metric
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About, Metric, Refused
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
@@ -74,13 +74,12 @@ def _says_something(found: Values | SideTrouble) -> bool:
 
 
 def _ask(side: Side, cases: Sequence[Case]) -> _Answers:
-    arrays = [array for case in cases for batch in case.batches for array in batch]
-    content, _ = side.ask({"do": "metric", "cases": [len(case.batches) for case in cases]}, arrays)
-    found: list[Values | SideTrouble] = []
-    for told in content["cases"]:
-        failed = told.get("failed")
-        found.append(SideTrouble(failed["id"], **failed["params"]) if failed else told["values"])
-    return _Answers(found, content["gathers"], About.from_json(content["about"]))
+    answers = side.answer(Metric([case.batches for case in cases]))
+    values = [
+        SideTrouble(answer.id, **answer.params) if isinstance(answer, Refused) else answer.values
+        for answer in answers.cases
+    ]
+    return _Answers(values, answers.gathers, answers.about)
 
 
 def _matched(there: Values | SideTrouble, here: Values | SideTrouble) -> list[tuple[str, str]]:

@@ -16,7 +16,8 @@ from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
 from trueline.pair.parameters.param_words import role_of
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import DrawWeights
 from trueline.pair.sides.side import Side
 
 _SEEDS: Final = 5
@@ -50,11 +51,11 @@ def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | Non
         seeds = _SEEDS if sum(math.prod(one.bench.shape) for one in pairs) < _LARGE else _FEW
     found: list[Array] = []
     for side, names in ((bench, [one.bench.name for one in pairs]), (port, [one.port.name for one in pairs])):
-        content, arrays = side.ask({"do": "drawn", "names": names, "seeds": list(range(1, seeds + 1))})
-        if content["ready"]:
+        drawn = side.answer(DrawWeights(names, list(range(1, seeds + 1))))
+        if drawn is None:
             text = message("pair_update.initial_ready", side=str(side.entry))
             return StageResult(Stage.INITIAL, StageVerdict.SKIPPED, text)
-        found.append(arrays[0])
+        found.append(drawn)
     all_of = list(_drawn(aligned, pairs, found[0], found[1]))
     apart = _apart(all_of)
     blames = list(_blames(aligned, apart))

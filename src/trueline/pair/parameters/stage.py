@@ -14,7 +14,8 @@ from trueline.model.report import Table
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
 
 
@@ -195,18 +196,21 @@ def _trained(one: ParamInfo) -> str:
 def table_blames(bench: Side, port: Side, aligned: Aligned) -> list[Blame]:
     """Buffers that are no statistics, and so part of what a network computes: masks and tables with other values."""
     kept = [
-        one for one in aligned.pairs if one.bench.buffer and one.layout is not None and not _statistics(one.bench_path)
+        pair
+        for pair in aligned.pairs
+        if pair.bench.buffer and pair.layout is not None and not _statistics(pair.bench_path)
     ]
     if not kept:
         return []
-    _, here = bench.ask({"do": "get", "names": [one.bench.name for one in kept]})
-    _, there = port.ask({"do": "get", "names": [one.port.name for one in kept]})
-    found: list[Blame] = []
-    for one, mine, theirs in zip(kept, here, there, strict=True):
-        if not np.allclose(one.laid(mine), theirs, rtol=1e-5, atol=1e-6, equal_nan=True):
-            text = message("pair_stage.other_table", name=one.port.name)
-            found.append(replace(_of_pair(aligned, one, Cause.ATTRIBUTE, text, None, None), stage=Stage.WEIGHTS))
-    return found
+    there = bench.answer(GetWeights([pair.bench.name for pair in kept]))
+    here = port.answer(GetWeights([pair.port.name for pair in kept]))
+    blames: list[Blame] = []
+    for pair in kept:
+        laid = pair.laid(there[pair.bench.name])
+        if not np.allclose(laid, here[pair.port.name], rtol=1e-5, atol=1e-6, equal_nan=True):
+            text = message("pair_stage.other_table", name=pair.port.name)
+            blames.append(replace(_of_pair(aligned, pair, Cause.ATTRIBUTE, text, None, None), stage=Stage.WEIGHTS))
+    return blames
 
 
 def _statistics(path: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.run import ModuleInfo
 from trueline.model.trouble import BadUsage
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 _MOST: Final = 1 << 31
 _SIZES: Final = re.compile(r"[1-9]\d{0,9}(x[1-9]\d{0,9}){0,7}")

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Content
 from trueline.model.curve import Curve
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Curves
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.questions.parts import Schedule, ScheduledRates
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 from trueline.pair.update.blames import Compared
@@ -28,22 +28,20 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     if not parts.both("optimizer"):
         return skipped(Stage.UPDATE, parts, "optimizer")
     pairs = [one for one in aligned.pairs if not one.bench.buffer and not one.port.buffer]
-    asked: Content = {"do": "schedule", "epochs": None, "steps_per_epoch": None}
-    there, curves = bench.ask({**asked, "names": [one.bench.name for one in pairs]})
-    numbers = {name: there[name] for name in ("epochs", "steps_per_epoch")}
-    here, others = port.ask({**asked, **numbers, "names": [one.port.name for one in pairs]})
-    if not (there["scheduled"] or here["scheduled"]):
+    there = bench.answer(Schedule([one.bench.name for one in pairs]))
+    here = port.answer(Schedule([one.port.name for one in pairs], there.epochs, there.steps_per_epoch))
+    if not (there.about.scheduled or here.about.scheduled):
         return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.schedule_none"))
     lines = (_line(here, parts.port_lines), _line(there, parts.bench_lines))
-    compared = Compared(aligned, pairs, there["optimizer"], here["optimizer"], *lines)
-    places = _groups(there["group_of"], here["group_of"])
+    compared = Compared(aligned, pairs, there.about.type, here.about.type, *lines)
+    places = _groups(there.about.group_of, here.about.group_of)
     rates = {
-        groups: Rates(curves[0], curves[1][:, groups[0]], others[1][:, groups[1]], there["steps_per_epoch"])
+        groups: Rates(there.steps, there.rates[:, groups[0]], here.rates[:, groups[1]], there.steps_per_epoch)
         for groups in places
     }
     blames = list(_blames(compared, rates, places))
     level = max((one.level for one in rates.values()), default=0.0)
-    steps = numbers["epochs"] * numbers["steps_per_epoch"]
+    steps = there.epochs * there.steps_per_epoch
     blocks = [_curves(max(rates.values(), key=lambda one: one.level), bench, port)] if rates else []
     if blames:
         text = message("pair_update.schedule_found", steps=steps, level=level)
@@ -53,11 +51,10 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out, blocks=blocks)
 
 
-def _line(told: Content, lines: Mapping[str, Location]) -> Location | None:
+def _line(rates: ScheduledRates, lines: Mapping[str, Location]) -> Location | None:
     """Of the schedule where it is one beside the optimizer, else of what built that."""
-    built = Location.from_line_json(told["line"]) if told["line"] is not None else None
-    own = lines.get("schedule") if told["beside"] else None
-    return own or built or lines.get("optimizer")
+    own = lines.get("schedule") if rates.beside else None
+    return own or rates.about.line or lines.get("optimizer")
 
 
 def _groups(bench: Sequence[int | None], port: Sequence[int | None]) -> dict[Groups, list[int]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
 
 from trueline.kernel.array import Array
-from trueline.pair.sides.side import Side
+from trueline.model.json_value import Json
+from trueline.pair.questions.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Change:
     ``pad_value``; ``tensors`` replace its own.
     """
 
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Json] = field(default_factory=dict)
     build: str = ""
-    sets: Mapping[str, Any] = field(default_factory=dict)
+    sets: Mapping[str, Json] = field(default_factory=dict)
     pads: Sequence[tuple[int, int]] = ()
     pad_value: float = 0.0
     tensors: Mapping[str, Array] = field(default_factory=dict)
@@ -41,6 +42,9 @@ class Change:
         )
 
 
+UNCHANGED: Final = Change()
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What a module gave: its outputs, and the gradients at its inputs and parameters where they were asked for.
@@ -57,53 +61,20 @@ class Ran:
     failed: str = ""
 
 
-def run_module(
-    side: Side,
-    path: str,
-    arrays: Sequence[Array],
-    *,
-    call: int = 0,
-    train: bool = False,
-    gout: Sequence[Array | None] | None = None,
-    change: Change | None = None,
-    lacking: Mapping[str, Array] | None = None,
-    dropout: bool | Sequence[float] = False,
-    seed: int = 0,
-) -> Ran:
+@dataclass(frozen=True, slots=True)
+class RunModule(Question[Ran]):
     """Run the module at ``path``, with ``change`` a changed copy of it; the side's model is afterwards as it was.
 
     ``lacking`` are tensors for what the changed module has and the side's own has not. With ``dropout`` dropout drops;
     numbers are how much each one does, in the order in which they are called.
     """
-    change = change or Change()
-    lacking = lacking or {}
-    content = {
-        "do": "run_module",
-        "path": path,
-        "call": call,
-        "train": train,
-        "inputs": len(arrays),
-        "gout": None if gout is None else [one is not None for one in gout],
-        "changes": dict(change.arguments) if change.arguments and not change.build else None,
-        "build": {"class": change.build, "arguments": dict(change.arguments)} if change.build else None,
-        "sets": dict(change.sets),
-        "pads": [list(one) for one in change.pads],
-        "pad_value": change.pad_value,
-        "positional": list(change.positional),
-        "given": list(change.tensors),
-        "lacking": list(lacking),
-        "dropout": dropout if isinstance(dropout, bool) else list(dropout),
-        "seed": seed,
-    }
-    pulled = [one for one in gout or () if one is not None]
-    told, found = side.ask(content, [*arrays, *pulled, *change.tensors.values(), *lacking.values()])
-    if "failed" in told:
-        return Ran(failed=told["failed"])
-    rest = iter(found)
-    return Ran(
-        [next(rest) for _ in range(told["outputs"])],
-        [next(rest) if there else None for there in told["gin"]],
-        {name: next(rest) for name in told["grads"]},
-        {name: next(rest) for name in told["after"]},
-        told["dtypes"],
-    )
+
+    path: str
+    inputs: Sequence[Array]
+    call: int = 0
+    train: bool = False
+    gout: Sequence[Array | None] | None = None
+    change: Change = UNCHANGED
+    lacking: Mapping[str, Array] = field(default_factory=dict)
+    dropout: bool | Sequence[float] = False
+    seed: int = 0
