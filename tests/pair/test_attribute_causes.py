@@ -113,7 +113,7 @@ def test_the_edit_is_what_a_user_would_type(sides: dict[str, Layers]) -> None:
     (found,) = find_causes(port.side, modules, reference)
     assert found.edit is not None
     assert found.edit.text("en").endswith(
-        "give nn.MaxPool2d pad_mode='pad', padding=1 (it has pad_mode='same', padding=0)"
+        "pass pad_mode='pad', padding=1 to nn.MaxPool2d (now pad_mode='same', padding=0)"
     )
     assert "nn.MaxPool2d" in found.edit.text("zh")
 

@@ -26,12 +26,12 @@ _DEEPEST: Final = 32
 class Kept:
     """What is written beside the model: trees by section, or arrays under whole names; and what is left."""
 
-    beside: dict[str, Any] = field(default_factory=dict)
+    beside: dict[str, object] = field(default_factory=dict)
     more: list[Outgoing] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, int | float | bool | str] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-    tree: dict[Any, Any] | None = None
+    tree: dict[str, object] | None = None
     count: int = 0
 
 
@@ -65,7 +65,7 @@ def keep(weights: Weights, plan: Plan, format: Format, wanted: Sequence[str]) ->
     return found
 
 
-def arrays_of(tree: Any) -> Iterator[Outgoing]:
+def arrays_of(tree: object) -> Iterator[Outgoing]:
     """The arrays of a tree of what is kept."""
     if isinstance(tree, Outgoing):
         yield tree
@@ -106,23 +106,23 @@ def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan
     found.notes += state.notes
 
 
-def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, Any]) -> bool:
+def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, object]) -> bool:
     names = (*section, *values)
     return bool(names) and all(name.startswith(("state.", "param_groups.")) for name in names)
 
 
-def _inner(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
+def _inner(name: str, others: Mapping[str, object]) -> dict[str, object]:
     """The plain values of a section, by their names in it."""
     return {one.removeprefix(f"{name}."): value for one, value in _below(name, others).items()}
 
 
-def _below(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
+def _below(name: str, others: Mapping[str, object]) -> dict[str, object]:
     return {one: value for one, value in others.items() if one.startswith(f"{name}.")}
 
 
-def _nested(values: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
+def _nested(values: Mapping[str, object], taken: Container[str]) -> dict[str, object]:
     """Plain values in dictionaries again, as their dotted names say; where a part is taken, under the whole name."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in values.items():
         *above, last = name.split(".")
         if above and (above[0] in taken or len(above) > _DEEPEST):
@@ -137,7 +137,9 @@ def _nested(values: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
     return found
 
 
-def _keep_values(weights: Weights, sections: Mapping[str, Any], format: Format, found: Kept, *, wanted: bool) -> None:
+def _keep_values(
+    weights: Weights, sections: Mapping[str, object], format: Format, found: Kept, *, wanted: bool
+) -> None:
     """Epochs, steps and the like, which belong to no section."""
     below = tuple(f"{name}." for name in sections)
     values = {name: value for name, value in weights.others.items() if not name.startswith(below or ("\0",))}

@@ -42,12 +42,12 @@ class State:
     """What became of an optimizer's state: arrays by whole name, or torch's tree; and what was left behind."""
 
     arrays: list[Outgoing] = field(default_factory=list)
-    tree: dict[str, Any] = field(default_factory=dict)
+    tree: dict[str, object] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
 
 
-def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan: Plan, key: str) -> State:
+def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, object], plan: Plan, key: str) -> State:
     """torch's ``state.N.slot`` as MindSpore's ``slot.parameter``; ``others`` are the file's plain values."""
     found = State()
     slots: list[tuple[str, int, str, Stored]] = []
@@ -79,22 +79,20 @@ def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan:
 
 
 def _assigned(
-    slots: Sequence[tuple[str, int, str, Stored]], others: Mapping[str, Any], plan: Plan, key: str, found: State
+    slots: Sequence[tuple[str, int, str, Stored]], others: Mapping[str, object], plan: Plan, key: str, found: State
 ) -> Mapping[int, Move]:
     """Which number is which parameter: as the file names them, else in an order that all shapes agree with."""
     groups = f"{key}.param_groups."
-    held = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".params")]
-    named = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".param_names")]
-    if not all(isinstance(one, tuple) for one in (*held, *named)):
-        raise BadUsage("convert.bad_optimizer", name=f"{key}.param_groups")
-    numbers = [number for one in held for number in one]
-    names = [name for one in named for name in one]
+    settings = {name: value for name, value in others.items() if name.startswith(groups)}
+    held, named = (_listed(settings, f".{setting}", key) for setting in ("params", "param_names"))
+    numbers = [number for group in held for number in group]
+    names = [name for group in named for name in group]
     tries: list[Mapping[int, Move]] = []
     if names and len(names) == len(numbers):
         by_name = {name: one for one in plan.moves for name in (one.held.name, *one.held.names)}
         tries = [{number: by_name[name] for number, name in zip(numbers, names, strict=True) if name in by_name}]
     else:
-        counts = [len(one) for one in held]
+        counts = [len(group) for group in held]
         for trained in _orders(plan):
             if (not numbers or numbers == list(range(len(trained)))) and not _alike(counts, trained):
                 tries.append(dict(enumerate(trained)))
@@ -104,6 +102,15 @@ def _assigned(
                 found.notes.append(message("convert.in_order"))
             return one
     raise BadUsage("convert.optimizer_unclear", name=f"{key}.{slots[0][0]}" if slots else key)
+
+
+def _listed(settings: Mapping[str, object], suffix: str, key: str) -> list[tuple[Any, ...]]:
+    """One setting of every group, which must be a tuple there."""
+    values = [value for name, value in settings.items() if name.endswith(suffix)]
+    listed = [value for value in values if isinstance(value, tuple)]
+    if len(listed) < len(values):
+        raise BadUsage("convert.bad_optimizer", name=f"{key}.param_groups")
+    return listed
 
 
 def _orders(plan: Plan) -> Iterator[list[Move]]:
@@ -117,7 +124,7 @@ def _orders(plan: Plan) -> Iterator[list[Move]]:
         yield [one for one in order if len(one.held.shape) > 1] + [one for one in order if len(one.held.shape) <= 1]
 
 
-def _count(step: int, others: Mapping[str, Any], key: str, found: State) -> None:
+def _count(step: int, others: Mapping[str, object], key: str, found: State) -> None:
     whole = np.array([step], np.int32)
     found.arrays.append(Outgoing(_GLOBAL_STEP, (1,), whole.dtype, whole))
     if any(one.name.startswith("moment1.") for one in found.arrays):
@@ -130,7 +137,7 @@ def _count(step: int, others: Mapping[str, Any], key: str, found: State) -> None
             found.arrays.append(Outgoing(name, (), power.dtype, power))
 
 
-def _whole(value: Any, name: str) -> int:
+def _whole(value: object, name: str) -> int:
     """A count of steps; a BadUsage for what is none."""
     if not isinstance(value, int | float) or not 0 <= value < _MOST_STEPS:
         raise BadUsage("convert.bad_optimizer", name=name)
@@ -158,7 +165,7 @@ def to_torch(section: Mapping[str, Stored], plan: Plan, key: str) -> State:
     trained = trained or _trained(plan.moves, plan)
     numbers = {name: place for place, one in enumerate(trained) for name in one.held.names}
     found = State()
-    state: dict[int, dict[str, Any]] = {}
+    state: dict[int, dict[str, object]] = {}
     for name, stored in section.items():
         parted = slot_of(name, numbers)
         slot = {b: a for a, b in _SLOTS.items()}.get(parted[0], _ALSO.get(parted[0])) if parted is not None else None

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.layers import Layer, layer_of_class
 from trueline.compare.align.leaves import STATISTICS
@@ -117,7 +117,7 @@ class Listing:
     section: str = MODEL
     types: Mapping[str, str] = field(default_factory=dict)
     beside: Mapping[str, Totals] = field(default_factory=dict)
-    others: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, object] = field(default_factory=dict)
     left_out: Sequence[str] = ()
 
     @property

@@ -49,7 +49,7 @@ def few(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A plain value of a file, cut where it is long."""
     if isinstance(value, bool) or value is None or isinstance(value, float):
         return value

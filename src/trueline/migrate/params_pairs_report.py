@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Layout, Reason
 from trueline.compare.wording import side_names
@@ -13,6 +13,7 @@ from trueline.migrate.params_cells import doubt, shape_text, with_doubt, yes_or_
 from trueline.migrate.params_pairs import Alone, Differs, Paired, SideBySide
 from trueline.migrate.params_report import totals_json, totals_table
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
@@ -23,7 +24,7 @@ _ROWS: Final = 5000
 _LEFTOVERS: Final = 200
 
 
-def pairs_result(found: SideBySide) -> Result:
+def result(found: SideBySide) -> Result:
     """For programs."""
     fields = {
         "sources": [found.a.source, found.b.source],
@@ -36,7 +37,7 @@ def pairs_result(found: SideBySide) -> Result:
     return Result("params", _conclusion(found), Exit.PROBLEM if findings else Exit.FINE, findings, fields)
 
 
-def pairs_report(found: SideBySide) -> Report:
+def report(found: SideBySide) -> Report:
     """For people: what differs on top, every pair below."""
     names = _names(found)
     title = message("params.title_two", a=names[0], b=names[1])
@@ -162,8 +163,8 @@ def _table(found: SideBySide) -> Table:
     return Table(message("params.pairs", count=len(found.pairs)), columns, rows, marked)
 
 
-def _row(one: Paired, renamed: bool, differing: bool) -> list[Any]:
-    row: list[Any] = [one.a.name]
+def _row(one: Paired, renamed: bool, differing: bool) -> list[object]:
+    row: list[object] = [one.a.name]
     if renamed:
         row += [one.b.name if one.a.name != one.b.name else "", _reason(one)]
     row += [with_doubt(one.b) or with_doubt(one.a), _both(shape_text(one.a.shape), shape_text(one.b.shape))]
@@ -193,7 +194,7 @@ def _word(what: Differs) -> str:
     return message(f"params.differs_{what.value}").text()
 
 
-def _pair_json(one: Paired) -> dict[str, Any]:
+def _pair_json(one: Paired) -> JsonObject:
     return {
         "name": one.a.name,
         "other_name": one.b.name,
@@ -208,7 +209,7 @@ def _pair_json(one: Paired) -> dict[str, Any]:
     }
 
 
-def _alone_json(one: Alone) -> dict[str, Any]:
+def _alone_json(one: Alone) -> JsonObject:
     return {
         "name": one.one.name,
         "layer": one.one.layer or None,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.printable import printable
 from trueline.migrate.params import Listed, Listing, Totals
 from trueline.migrate.params_cells import few, plain_value, shape_text, size_text, with_doubt, yes_or_no
 from trueline.model.finding import Certainty
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Result
@@ -19,7 +20,7 @@ _VALUES: Final = 40
 _NAMES: Final = 6
 
 
-def listing_result(listing: Listing) -> Result:
+def result(listing: Listing) -> Result:
     """One table, for programs."""
     fields = {
         "source": listing.source,
@@ -34,7 +35,7 @@ def listing_result(listing: Listing) -> Result:
     return Result("params", _conclusion(listing), fields=fields)
 
 
-def listing_report(listing: Listing, *, wide: bool = True) -> Report:
+def report(listing: Listing, *, wide: bool = True) -> Report:
     """One table, for people; where there is little room the statistics are a table of their own."""
     title = message("params.title", source=listing.source)
     return Report(title, _conclusion(listing), blocks=tuple(_blocks(listing, wide)))
@@ -78,7 +79,7 @@ def _tables(listing: Listing, wide: bool) -> Iterator[Table]:
     odd = frozenset(place for place, one in enumerate(shown) if one.summary is not None and one.summary.non_finite)
     columns = ["name", "layer", "shape", "dtype", "count", "trainable", *(["shared"] if shared else [])]
     numbers = ["min", "max", "mean", "std", "zeros", *(["non_finite"] if odd else [])]
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for one in shown:
         row = [one.name, with_doubt(one), shape_text(one.shape), one.dtype, one.count, yes_or_no(one.trainable)]
         rows.append([*row, _shared(one)] if shared else row)
@@ -97,7 +98,7 @@ def _tables(listing: Listing, wide: bool) -> Iterator[Table]:
 
 
 def _table(
-    title: Message, columns: Sequence[str], rows: Sequence[Sequence[Any]], odd: frozenset[int] = frozenset()
+    title: Message, columns: Sequence[str], rows: Sequence[Sequence[object]], odd: frozenset[int] = frozenset()
 ) -> Table:
     return Table(title, [message(f"params.column_{column}") for column in columns], rows, odd)
 
@@ -106,7 +107,7 @@ def _shared(one: Listed) -> str:
     return ", ".join([*([one.shared_with] if one.shared_with is not None else []), *one.aliases])
 
 
-def _numbers(found: Summary | None, with_odd: bool) -> list[Any]:
+def _numbers(found: Summary | None, with_odd: bool) -> list[object]:
     if found is None or not found.count:
         return [None] * (5 + with_odd)
     odd = ", ".join(
@@ -123,7 +124,7 @@ def _numbers(found: Summary | None, with_odd: bool) -> list[Any]:
 def totals_table(sides: Sequence[Listing]) -> Table:
     """What all tensors come to, of one side or of both."""
     totals = [one.totals for one in sides]
-    rows: list[list[Any]] = [
+    rows: list[list[object]] = [
         [message("params.total_parameters"), *(one.parameters for one in totals)],
         [message("params.total_trainable"), *(_or_dash(one.trainable) for one in totals)],
         [message("params.total_buffers"), *(one.buffers for one in totals)],
@@ -161,7 +162,7 @@ def _others(listing: Listing) -> Iterator[Block]:
         yield Text(message("params.more_rows", count=len(listing.others) - _VALUES))
 
 
-def totals_json(totals: Totals) -> dict[str, Any]:
+def totals_json(totals: Totals) -> JsonObject:
     """The JSON shape of totals."""
     return {
         "tensors": totals.tensors,
@@ -173,7 +174,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _json(one: Listed) -> dict[str, Any]:
+def _json(one: Listed) -> JsonObject:
     return {
         "name": one.name,
         "layer": one.layer or None,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.migrate.plan import Dropped, Lacking, Move, Plan
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -31,7 +32,7 @@ class Converted:
     dry: bool
     allowed: bool
     findings: Sequence[Finding] = ()
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Json] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     notes: Sequence[Message] = ()
     beside: int = 0
@@ -43,7 +44,7 @@ class Converted:
         return Exit.PROBLEM if left or any(one.conclusion is Conclusion.FOUND for one in self.findings) else Exit.FINE
 
 
-def converted_result(found: Converted, *, listed: bool = True) -> Result:
+def result(found: Converted, *, listed: bool = True) -> Result:
     """The JSON shape; every array only where that is ``listed``."""
     plan = found.plan
     if not listed:
@@ -60,7 +61,7 @@ def converted_result(found: Converted, *, listed: bool = True) -> Result:
     return Result("convert", _conclusion(found), found.exit, _findings(found), {**fields, **found.fields})
 
 
-def converted_report(found: Converted) -> Report:
+def report(found: Converted) -> Report:
     """What a reader wants to see: what is in doubt and what is left first, every row where nothing is written."""
     title = message("convert.title", source=found.source.name, output=found.output.name)
     return Report(title, _conclusion(found), _findings(found), [*_blocks(found), *found.blocks])
@@ -121,7 +122,7 @@ def _blocks(found: Converted) -> list[Block]:
     return blocks
 
 
-def _grouped(dropped: Sequence[Dropped]) -> Iterator[list[Any]]:
+def _grouped(dropped: Sequence[Dropped]) -> Iterator[list[object]]:
     """One row for each reason, where several are dropped for the same."""
     groups: dict[str, list[Dropped]] = {}
     for one in dropped:
@@ -177,7 +178,7 @@ def _shape(shape: Sequence[int]) -> str:
     return "x".join(str(side) for side in shape) or "()"
 
 
-def _move_json(one: Move) -> dict[str, Any]:
+def _move_json(one: Move) -> JsonObject:
     return {
         "name": one.held.names[0] if one.held.names else None,
         "parts": list(one.held.names),
@@ -191,6 +192,6 @@ def _move_json(one: Move) -> dict[str, Any]:
     }
 
 
-def _lacking_json(one: Lacking) -> dict[str, Any]:
+def _lacking_json(one: Lacking) -> JsonObject:
     why = one.why.text() if one.why is not None else None
     return {"name": one.name, "shape": list(one.shape), "nearest": one.nearest, "reason": why}

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
+
+# What one side has where a cause is: a setting, a number, a name in words.
+Setting: TypeAlias = "Json | Message"
 
 
 class Stage(StrEnum):
@@ -145,8 +149,8 @@ class Blame:
     message: Message
     module: str = ""
     other_module: str = ""
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
     confirmed: bool = False
     latent: bool = False
     measured: float | None = None
@@ -159,13 +163,13 @@ class Blame:
 
 
 def module_name(path: str) -> str | Message:
-    """A module by its path, and the whole network, which has none, by its name."""
-    return path or message("pair_ops.network")
+    """A module in a sentence: its path as code, and the whole network, which has none, by its name."""
+    return f"`{path}`" if path else message("pair_ops.network")
 
 
 def counterpart_name(path: str) -> str | Message:
-    """A module of the benchmark, where the port's was named before it."""
-    return path or message("pair_ops.benchmark")
+    """A module of the benchmark in a sentence that has named the port's."""
+    return f"`{path}`" if path else message("pair_ops.benchmark")
 
 
 def also_in(one: Blame) -> list[str]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
@@ -37,7 +37,7 @@ from trueline.pair.update.schedule_stage import schedule_stage
 from trueline.pair.update.stage import update_stage
 from trueline.pair.written_tests import Kept, keep_cases
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Wish:
     """One side as a user asks for it: the entry point, its arguments, the interpreter."""
 
     entry: Entry
-    args: Sequence[Any] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    args: Sequence[Json] = ()
+    kwargs: Mapping[str, Json] = field(default_factory=lambda: _NOTHING)
     python: str = sys.executable
 
     def start(self, role: str, folder: Path | None, timeout: float | None) -> Side:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, module_name, moves_curve
+from trueline.pair.blame import (
+    Blame,
+    Cause,
+    Setting,
+    Stage,
+    StageResult,
+    StageVerdict,
+    also_in,
+    module_name,
+    moves_curve,
+)
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
 
@@ -33,7 +44,7 @@ _SHOWN: Final = 4
 _OF_PARAMETERS: Final = (Cause.MISSING_PARAMETER, Cause.EXTRA_PARAMETER, Cause.SHAPE)
 
 
-def pair_result(paired: Paired, written: WrittenTests | None = None) -> Result:
+def result(paired: Paired, written: WrittenTests | None = None) -> Result:
     """The JSON shape; ``written`` are the tests that were asked for."""
     found = findings(paired)
     fields = {
@@ -48,7 +59,7 @@ def pair_result(paired: Paired, written: WrittenTests | None = None) -> Result:
     return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
 
 
-def pair_report(paired: Paired, written: WrittenTests | None = None) -> Report:
+def report(paired: Paired, written: WrittenTests | None = None) -> Report:
     """What a reader wants to see: causes first, each with its lines, then the stages."""
     found = findings(paired)
     title = message("pair.title", bench=paired.bench, port=paired.port)
@@ -117,7 +128,7 @@ def _finding(one: Blame, because: str | None) -> Finding:
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Setting) -> Json:
     return value.text() if isinstance(value, Message) else value
 
 
@@ -135,10 +146,12 @@ def _conclusion(paired: Paired, found: Sequence[Finding]) -> Message:
     confirmed = [one for one in real if one.certainty is Certainty.CERTAIN]
     if len(real) == 1:
         return message("pair.one_cause", sentence=real[0].message, **names)
+    if len(confirmed) == len(real):
+        return message("pair.all_confirmed", count=len(real), **names)
     return message("pair.causes", count=len(real), confirmed=len(confirmed), **names)
 
 
-def _stage_json(one: StageResult) -> dict[str, Any]:
+def _stage_json(one: StageResult) -> JsonObject:
     return {
         "name": one.stage.value,
         "verdict": one.verdict.value,

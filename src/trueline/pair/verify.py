@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.floors import Floor, Floors, Place
@@ -16,6 +16,7 @@ from trueline.compare.verdict import Verdict, worst
 from trueline.kernel import distance
 from trueline.kernel.array import Array
 from trueline.model.distance import Distance
+from trueline.model.json_value import JsonObject
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
@@ -46,7 +47,7 @@ class Output:
         """Whether agreeing means little here."""
         return self.distance.comparable and not self.distance.max_ref
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "index": self.index,
@@ -78,7 +79,7 @@ class Verified:
         """The output that lies furthest beyond what noise explains."""
         return max(self.outputs, key=lambda one: (list(Verdict).index(one.verdict), one.level), default=None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {
             "verdict": str(self.verdict),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from trueline.adapters.guest.entry import Entry
 from trueline.apitable.layers import layer_of_class
 from trueline.formats.run_folder.appending import replace_file
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned
@@ -59,7 +60,7 @@ class WrittenTests:
     arrays: Path
     cases: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {"file": str(self.file), "arrays": str(self.arrays), "cases": self.cases}
 
@@ -69,7 +70,7 @@ class WrittenTests:
 
 
 def write_tests(
-    file: Path, kept: Kept, bench: str, entry: Entry, args: Sequence[Any], kwargs: Mapping[str, Any]
+    file: Path, kept: Kept, bench: str, entry: Entry, args: Sequence[Json], kwargs: Mapping[str, Json]
 ) -> WrittenTests:
     """Write the file, and beside it its arrays (.npz)."""
     arrays: dict[str, Array] = {f"weight/{name}": one for name, one in kept.weights.items()}

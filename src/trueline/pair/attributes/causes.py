@@ -122,7 +122,7 @@ def _by_dtype(trials: Trials, ran: Ran, before: Judged, stage: Stage) -> list[Bl
     found = coarser_dtype(trials.reference, ran)
     if found is None or ran.failed:
         return []
-    limit = tensor_floor((found.port, found.port), 1)
+    limit = tensor_floor((str(found.port), str(found.port)), 1)
     confirmed = before.level <= limit
     return [blame(trials.modules, found, stage=stage, confirmed=confirmed, measured=before.level, limit=limit)]
 

@@ -36,7 +36,8 @@ def provocations(modules: Modules, reference: Reference, found: Sequence[Differe
     known = modules.known[0]
     family = known.kind.family if known is not None else ""
     causes = {one.cause for one in found}
-    epsilons = [float(value) for one in found for value in (one.bench, one.port) if one.cause is Cause.EPS and value]
+    values = [value for one in found if one.cause is Cause.EPS for value in (one.bench, one.port)]
+    epsilons = [float(value) for value in values if isinstance(value, int | float) and value]
     if Cause.MOMENTUM in causes or known is None:
         yield Provocation(reference.ins, train=True)
     if epsilons:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trueline.model.message import Message, message
 from trueline.model.run import ModuleInfo
 from trueline.pair.attributes.difference import Difference, Modules
@@ -103,5 +101,5 @@ def _pads(found: Difference) -> str:
     return ", ".join(f"({before}, {after})" for before, after in pads)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.kernel.array import Array
-from trueline.pair.blame import Cause
+from trueline.pair.blame import Cause, Setting
 
 Wide = npt.NDArray[np.float64]
 
@@ -32,8 +32,8 @@ class Relation:
     """One thing that, undone, brings the port's data nearer to the benchmark's."""
 
     cause: Cause
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
 
 
 @dataclass(frozen=True, slots=True)

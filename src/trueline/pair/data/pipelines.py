@@ -11,7 +11,7 @@ from trueline.data.pipeline.evidence import read_line
 from trueline.data.pipeline.passing import Passed, Passing
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Setting, Stage
 from trueline.pair.data.asking import Batches, Chance, Passage, chance_of
 from trueline.pair.data.blames import Lines, compare_field, is_label
 from trueline.pair.data.forms import alike
@@ -136,7 +136,7 @@ def _facts(bench: Mapping[str, Any], port: Mapping[str, Any], lines: Lines) -> l
     return found
 
 
-def _blame(cause: Cause, text: Message, lines: Lines, *, bench: Any, port: Any) -> Blame:
+def _blame(cause: Cause, text: Message, lines: Lines, *, bench: Setting, port: Setting) -> Blame:
     return Blame(
         Stage.DATA, cause, text, bench=bench, port=port, confirmed=True, line=lines.port, other_line=lines.bench
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.judging.fault import short
 from trueline.formats.source_lines import source_around
 from trueline.kernel.array import Array
 from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.pair.blame import Blame, Cause
+from trueline.pair.blame import Blame, Cause, Setting
 from trueline.pair.data.asking import Passage
 from trueline.pair.data.pipelines import Beside
 from trueline.pair.data.steps import known_in
@@ -29,7 +30,7 @@ _CODES: Final = {
 _SHOWN: Final = 4
 
 
-def beside_result(bench: str, port: str, beside: Beside) -> Result:
+def result(bench: str, port: str, beside: Beside) -> Result:
     """The JSON shape."""
     found = _findings(beside)
     fields = {
@@ -43,7 +44,7 @@ def beside_result(bench: str, port: str, beside: Beside) -> Result:
     return Result("data debug", _conclusion(bench, port, beside, found), _exit(found), found, fields)
 
 
-def beside_report(bench: str, port: str, beside: Beside) -> Report:
+def report(bench: str, port: str, beside: Beside) -> Report:
     """Causes first, each with its lines, then both lists of operators."""
     found = _findings(beside)
     blocks: list[Block] = [Text(one) for one in beside.open]
@@ -87,7 +88,7 @@ def _place(blame: Blame) -> Location:
     return Location(short(line.file), line.line, side="port") if line.file else Location(side="port")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Setting) -> Json:
     return value.text() if isinstance(value, Message) else value
 
 
@@ -108,7 +109,7 @@ def _operators(beside: Beside) -> Table:
     rows = []
     marked = set()
     for place in range(max(len(beside.bench.steps), len(beside.port.steps)) + 1):
-        cells: list[Any] = [place]
+        cells: list[object] = [place]
         for side in (beside.bench, beside.port):
             cells += _cells(side, place)
         rows.append(cells)
@@ -119,10 +120,10 @@ def _operators(beside: Beside) -> Table:
     return Table(message("data_pair.operators"), headings, rows, frozenset(marked))
 
 
-def _cells(side: Passage, place: int) -> list[Any]:
+def _cells(side: Passage, place: int) -> list[object]:
     if place > len(side.steps) or not side.states:
         return [None, None]
-    name: Any = str(side.steps[place - 1]) if place else message("data_pair.raw")
+    name: object = str(side.steps[place - 1]) if place else message("data_pair.raw")
     return [name, _shown(side.at(place)[0])]
 
 
@@ -133,7 +134,7 @@ def _shown(array: Array) -> str:
     return f"{shape} {array.dtype} {float(array.min()):.4g}..{float(array.max()):.4g}"
 
 
-def _steps_json(passage: Passage) -> list[dict[str, Any]]:
+def _steps_json(passage: Passage) -> list[JsonObject]:
     return [
         {
             "name": one.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trueline.adapters.guest.trouble import SideTrouble
@@ -58,7 +58,7 @@ class Causes:
         stage = Stage.FORWARD if fault.forward or fault.exceeds_in("buffer") else Stage.BACKWARD
         found = self._tried(fault, recording, stage)
         if not any(one.confirmed for one in found):
-            found = [self._unknown(fault, stage), *found]
+            found = [self._unknown(fault, stage, found), *found]
         return [_with_others(one, fault) for one in found]
 
     def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
@@ -106,12 +106,12 @@ class Causes:
             _caller(calls, call)
             for calls, call in ((recording, fault.matched.port), (fault.reference.recording, fault.matched.bench))
         )
-        told = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
+        params = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
         return [
             Blame(
                 stage,
                 one.cause,
-                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **told),
+                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **params),
                 here,
                 there,
                 confirmed=True,
@@ -120,7 +120,7 @@ class Causes:
                 left=one.left.level,
                 line=built_at(self.aligned.port, here),
                 other_line=built_at(self.aligned.bench, there),
-                edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **told),
+                edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **params),
             )
         ]
 
@@ -184,19 +184,23 @@ class Causes:
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
         return explain_graphs(*graphs, limit, coarse)
 
-    def _unknown(self, fault: Fault, stage: Stage) -> Blame:
+    def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
+        """That there is a difference, how large, and which causes were tried without success."""
         matched, worst = fault.matched, fault.worst
-        told: dict[str, object] = {
+        tried = list(dict.fromkeys(blame.cause.value for blame in suspects if blame.cause is not Cause.UNKNOWN))
+        params: dict[str, object] = {
             "module": module_name(matched.port.path),
             "other": counterpart_name(matched.bench.path),
+            "level": f"{worst.level:.2g}",
+            "tried": message("pair_stage.tried", names=", ".join(tried)) if tried else "",
         }
         text: Message
         if not fault.between:
-            text = message("pair_stage.unknown_unit", **told)
+            text = message("pair_stage.unknown_unit", **params)
         elif fault.at is not None:
-            text = message("pair_stage.unknown_between", at=fault.at.port.path, **told)
+            text = message("pair_stage.unknown_between", at=fault.at.port.path, **params)
         else:
-            text = message("pair_stage.unknown_output", **told)
+            text = message("pair_stage.unknown_output", **params)
         return Blame(
             stage,
             Cause.UNKNOWN,

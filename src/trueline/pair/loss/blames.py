@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Setting, Stage
 from trueline.pair.loss.asking import Answer, Answered, Compared
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE, Seen, fit
@@ -131,7 +131,7 @@ class _Differences:
         changed = replace(self.there, **{name: getattr(self.here, name) for name in names})
         return max(_apart(changed, self.there, one.case.rows()) for one in self.told.compared if _usable(one))
 
-    def _blame(self, cause: Cause, names: Sequence[str], text: Message, bench: Any, port: Any) -> Blame:
+    def _blame(self, cause: Cause, names: Sequence[str], text: Message, bench: Setting, port: Setting) -> Blame:
         changed = [name for name in names if getattr(self.here, name) != getattr(self.there, name)]
         settings = [value for name in changed if isinstance(value := getattr(self.here, name), float)]
         differing = [one for one in self.told.compared if one.apart]
@@ -201,5 +201,5 @@ def _shown(weights: Sequence[tuple[int, float]]) -> str:
     return ", ".join(f"{label}: {one:.4g}" for label, one in weights[:_MOST_SHOWN]) + more or "-"
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Setting, Stage
 from trueline.pair.loss.asking import Answered, Compared, Failed
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE
@@ -74,7 +74,7 @@ def unexplained(told: Told) -> Blame:
     return _unconfirmed(told, cause, text, told.bench.name, told.port.name)
 
 
-def _unconfirmed(told: Told, cause: Cause, text: Message, bench: Any, port: Any) -> Blame:
+def _unconfirmed(told: Told, cause: Cause, text: Message, bench: Setting, port: Setting) -> Blame:
     differing = [one for one in told.compared if one.apart]
     return Blame(
         Stage.LOSS,
@@ -100,5 +100,5 @@ def evidence(told: Told) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(np.asarray(value, dtype=np.float64).mean())

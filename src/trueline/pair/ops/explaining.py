@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Setting, Stage
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
 from trueline.pair.ops.op_graph import Graph
@@ -37,8 +37,8 @@ class Explanation:
     message: Message
     edit: Message
     confirmed: bool
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
     measured: float | None = None
     left: float | None = None
     line: Location | None = None

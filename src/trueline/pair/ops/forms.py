@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
 
 from trueline.kernel.array import Array, DType
+from trueline.model.json_value import Json
 from trueline.pair.ops.same_values import Floats, floats, level, sampled
 
 Function = Callable[[Floats], Floats]
@@ -25,7 +26,7 @@ class Form:
     name: str
     family: str
     apply: Callable[[Array], Array]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 def erf(x: Floats) -> Floats:

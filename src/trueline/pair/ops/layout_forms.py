@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import chain, permutations, product
-from typing import Any, Final
+from typing import Final, Literal
 
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.ops.forms import Form
 from trueline.pair.ops.same_values import Floats, alike, equal, floats
 
@@ -48,7 +49,7 @@ def _same_size(given: Array, made: Array) -> Iterator[Form]:
     for axis, parts in _parts(given.shape, most=4):
         for order in permutations(range(parts)):
             if order != tuple(range(parts)):
-                settings = {"axis": axis - given.ndim, "order": order}
+                settings: dict[str, Json] = {"axis": axis - given.ndim, "order": order}
                 yield Form("parts", "concat", _parts_reordered(axis, parts, order), settings)
     yield from _rolls(given, made)
 
@@ -130,7 +131,7 @@ def _slices(given: Array, made: Array) -> Iterator[Form]:
 
 def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, step: int = 1) -> Form:
     where = tuple(cut.get(one, slice(None)) for one in range(axes))
-    settings: dict[str, Any] = {"axis": axis - axes, "start": start, "stop": start + count * step}
+    settings: dict[str, Json] = {"axis": axis - axes, "start": start, "stop": start + count * step}
     if step > 1:
         settings["step"] = step
     return Form("slice", "slice", lambda value: value[where], settings)
@@ -154,7 +155,7 @@ def _padded(given: Array, made: Array) -> Iterator[Form]:
             yield Form("pad", "pad", _pad(widths, mode), {"widths": [list(one) for one in widths], "mode": mode})
 
 
-def _pad(widths: tuple[tuple[int, int], ...], mode: Any) -> Callable[[Array], Array]:
+def _pad(widths: tuple[tuple[int, int], ...], mode: Literal["constant", "edge", "reflect"]) -> Callable[[Array], Array]:
     return lambda value: np.pad(floats(value), widths, mode=mode)
 
 

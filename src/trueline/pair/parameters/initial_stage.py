@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
@@ -190,7 +191,7 @@ def _edit(aligned: Aligned, bench: Rule, text: Message) -> Message:
     return message("pair_update.edit_initial", how=how)
 
 
-def _value(drawn: Drawn) -> dict[str, Any]:
+def _value(drawn: Drawn) -> JsonObject:
     if drawn.constant:
         return {"constant": drawn.mean}
     return {"mean": drawn.mean, "std": drawn.std, "shape": str(drawn.shape)}

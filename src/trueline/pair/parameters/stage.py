@@ -13,7 +13,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
@@ -122,7 +122,7 @@ def _by_module(pairs: Iterable[ParamPair]) -> list[list[ParamPair]]:
     return list(found.values())
 
 
-def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, bench: object, port: object) -> Blame:
+def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, bench: Setting, port: Setting) -> Blame:
     module, other = one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]
     return Blame(
         Stage.PARAMETERS,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
@@ -143,13 +144,13 @@ def _numbers(one: Difference) -> dict[str, Any]:
     }
 
 
-def _value(knob: str, value: Any) -> Any:
+def _value(knob: str, value: object) -> Any:
     if knob in ("eps_form", "decay_form"):
         return message(f"pair_update.{knob}_{value}")
     return message("pair_update.yes" if value else "pair_update.no") if isinstance(value, bool) else value
 
 
-def _edit(compared: Compared, one: Difference, words: Mapping[str, Any]) -> Message:
+def _edit(compared: Compared, one: Difference, words: Mapping[str, Json]) -> Message:
     if one.knob == "family":
         return message("pair_update.edit_unexplained", bench=compared.bench)
     port_is_mindspore = compared.aligned.port.framework == "mindspore"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.kernel.array import Array
-from trueline.pair.blame import Cause
+from trueline.pair.blame import Cause, Setting
 from trueline.pair.update.fit import LIMIT, Fit, Trial
 from trueline.pair.update.forms import KNOBS, EpsForm, Family, Form, simulate
 
@@ -42,8 +42,8 @@ class Difference:
 
     knob: str
     cause: Cause
-    bench: Any
-    port: Any
+    bench: Setting
+    port: Setting
     places: tuple[int, ...]
     effect: float
     on_tiny: float
@@ -99,7 +99,7 @@ def _matters(knob: str, bench: Form, port: Form) -> bool:
     return True
 
 
-def _same(bench: Any, port: Any) -> bool:
+def _same(bench: Setting, port: Setting) -> bool:
     if isinstance(bench, float) and isinstance(port, float):
         return math.isclose(bench, port, rel_tol=_SAME)
     return bool(bench == port)

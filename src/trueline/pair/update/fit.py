@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.update.forms import KNOBS, DecayForm, EpsForm, Family, Form, simulate
 
 # Frameworks work out 1 - beta in single precision: steps of one and the same form differ by 1e-5 of themselves.
@@ -77,7 +78,7 @@ class Fit:
 
 
 def fits(
-    trial: Trial, seen: Array, kind: str, settings: Sequence[Mapping[str, Any] | None], more: Sequence[Form] = ()
+    trial: Trial, seen: Array, kind: str, settings: Sequence[Mapping[str, Json] | None], more: Sequence[Form] = ()
 ) -> list[Fit]:
     """All ways that explain what was seen, the likelier ones first; ``settings`` are each parameter's.
 
@@ -118,7 +119,7 @@ def _explains(trial: Trial, seen: Array, place: int, form: Form) -> Form | None:
     return None
 
 
-def _ways(kind: str, settings: Sequence[Mapping[str, Any] | None]) -> Iterator[Form]:
+def _ways(kind: str, settings: Sequence[Mapping[str, Json] | None]) -> Iterator[Form]:
     """Every way of every family that an optimizer of this name and these settings may be of."""
     known = {name for one in settings if one is not None for name in one}
     decays: tuple[DecayForm, ...] = tuple(DecayForm)
@@ -177,16 +178,18 @@ def _families(kind: str, known: set[str]) -> list[Family]:
     return list(dict.fromkeys([*found, Family.SGD]))
 
 
-def _form(way: Form, given: Mapping[str, Any], ignored: Sequence[str]) -> Form:
+def _form(way: Form, given: Mapping[str, Json], ignored: Sequence[str]) -> Form:
     """A way with one group's settings, under whichever names."""
     settings = {name: value for name, value in given.items() if name not in ignored}
 
     def number(*names: str, default: float) -> float:
-        found = next((settings[name] for name in names if _is_number(settings.get(name))), default)
-        return float(found)
+        values = (_number(settings.get(name)) for name in names)
+        return next((value for value in values if value is not None), default)
 
     betas = settings.get("betas")
-    pair = [float(one) for one in betas] if isinstance(betas, list | tuple) and len(betas) == 2 else [0.9, 0.999]
+    listed = [_number(beta) for beta in betas] if isinstance(betas, list | tuple) else []
+    numbers = [beta for beta in listed if beta is not None]
+    pair = numbers if len(numbers) == len(listed) == 2 else [0.9, 0.999]
     family = way.family
     if family is Family.RMSPROP:
         beta2 = number("alpha", "decay", "rho", default=0.99)
@@ -206,5 +209,8 @@ def _form(way: Form, given: Mapping[str, Any], ignored: Sequence[str]) -> Form:
     )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _number(value: Json) -> float | None:
+    """A finite number; None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from trueline.pair.blame import Cause
+from trueline.model.json_value import Json
+from trueline.pair.blame import Cause, Setting
 
 Doubles = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -30,9 +31,9 @@ class Explained:
     cause: Cause
     text: str
     edit: str
-    bench: Any
-    port: Any
-    words: Mapping[str, Any] = field(default_factory=dict)
+    bench: Setting
+    port: Setting
+    words: Mapping[str, Json] = field(default_factory=dict)
     exact: bool = True
 
 
@@ -120,7 +121,7 @@ class Rates:
         for count in (1, -1, 2, -2, self.steps_per_epoch, -self.steps_per_epoch):
             if self._is(self.port, self.bench, self.steps - count):
                 when = "late" if count > 0 else "early"
-                words = {"count": abs(count), "when": when}
+                words: dict[str, Json] = {"count": abs(count), "when": when}
                 return Explained(Cause.SCHEDULE, "schedule_shift", "edit_schedule_shift", 0, count, words)
         return None
 
@@ -139,7 +140,7 @@ class Rates:
         if not all(rises):
             return None
         text = "warm_up_none" if not port else "warm_up_extra" if not bench else "warm_up_length"
-        words: dict[str, Any] = {"bench": bench, "port": port, "first": float(self.bench[0])}
+        words: dict[str, Json] = {"bench": bench, "port": port, "first": float(self.bench[0])}
         exact = tail or self._same_after(peaks)
         return Explained(Cause.WARM_UP, text, "edit_warm_up", bench, port, words, exact=exact)
 

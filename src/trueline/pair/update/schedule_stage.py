@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.model.curve import Curve
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Curves
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Setting, Stage, StageResult, StageVerdict
 from trueline.pair.questions.parts import Schedule, ScheduledRates
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
@@ -93,12 +94,12 @@ def _blames(
         )
 
 
-def _words(words: Mapping[str, Any]) -> dict[str, Any]:
-    return {**words, "when": _when(words["when"])} if "when" in words else dict(words)
+def _words(words: Mapping[str, Json]) -> dict[str, Setting]:
+    return {**words, "when": _when(str(words["when"]))} if "when" in words else dict(words)
 
 
-def _edit_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    return {**words, "when": _when(_EDIT_WHEN[words["when"]])} if "when" in words else dict(words)
+def _edit_words(words: Mapping[str, Json]) -> dict[str, Setting]:
+    return {**words, "when": _when(_EDIT_WHEN[str(words["when"])])} if "when" in words else dict(words)
 
 
 def _when(name: str) -> Message:
