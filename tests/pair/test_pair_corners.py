@@ -81,7 +81,7 @@ def test_the_whole_network_is_named_as_such(project: Path) -> None:
         "`head` receives a different input than in the benchmark (max relative error"
     )
     assert "from the code of the whole network; no cause confirmed. Tried: other_input" in str(unknown.message)
-    assert unknown.message.text("zh").startswith("整个网络 的各层之间与 标杆网络 有所不同：head")
+    assert unknown.message.text("zh").startswith("`head` 得到的输入与标杆不同（最大相对误差")
 
 
 def test_a_port_that_its_compiler_refuses_is_a_problem(project: Path) -> None:

@@ -146,7 +146,7 @@ def _section(weights: Weights, name: str | None) -> Weights:
     if name is None:
         return weights
     if name == MODEL or name not in weights.sections:
-        there = ", ".join(one for one in weights.sections if one) or "-"
+        there = ", ".join(section for section in weights.sections if section) or "-"
         raise BadUsage("convert.no_section", section=name, there=there)
     return replace(weights, sections={MODEL: weights.sections[name]}, others={}, nested="", whole=None)
 
@@ -171,13 +171,13 @@ def _check_inputs(inputs: Sequence[str]) -> None:
     if inputs:
         from trueline.pair.sides.inputs import parse_input
 
-        for one in inputs:
-            parse_input(one)
+        for value in inputs:
+            parse_input(value)
 
 
 def _size(text: str) -> int:
-    found = _SIZE.fullmatch(text.strip())
-    size = int(float(found[1]) * _UNITS[found[2].lower()]) if found is not None else 0
+    match = _SIZE.fullmatch(text.strip())
+    size = int(float(match[1]) * _UNITS[match[2].lower()]) if match is not None else 0
     if size < 1:
         raise BadUsage("convert.bad_size", text=text)
     return size
@@ -196,5 +196,5 @@ def _sides(models: Sequence[str], verify: tuple[str, str] | None) -> Iterator[tu
 
     entries = [Entry.parse(one) for one in (*models, *(verify or ()))]
     with ExitStack() as stack:
-        sides = [stack.enter_context(Side.start(one)) for one in entries]
+        sides = [stack.enter_context(Side.start(entry)) for entry in entries]
         yield sides[: len(models)], sides[len(models) :]

@@ -77,7 +77,7 @@ def command(
     from trueline.pair.report import report, result
     from trueline.pair.sides.inputs import make_inputs, parse_input
 
-    given = [parse_input(one) for one in inputs]
+    given = [parse_input(value) for value in inputs]
     entries = [Entry.parse(one) for one in (bench, port)]
     wishes = [
         Wish(entry, positional, each, python or sys.executable)

@@ -64,7 +64,7 @@ def command(
     with ExitStack() as stack:
         # Models are built while files are read.
         sides = [_start(stack, text) for text in (first, second) if text is not None]
-        listings = [_listing(one, section, numbers=not no_stats, alone=second is None) for one in sides]
+        listings = [_listing(side, section, numbers=not no_stats, alone=second is None) for side in sides]
     if len(listings) == 1:
         listing = listings[0].by_size() if sort == "size" else listings[0]
         code = answer(
@@ -124,7 +124,7 @@ def _of_file(text: str, section: str | None, *, numbers: bool, alone: bool) -> L
         raise BadUsage("params.no_such_thing", text=text)
     listing = list_file(open_weights_at(path), text, section=section)
     if not numbers:
-        return replace(listing, tensors=[replace(one, stored=None) for one in listing.tensors])
+        return replace(listing, tensors=[replace(tensor, stored=None) for tensor in listing.tensors])
     if not alone:
         return listing
     with bytes_progress(message("params.measuring")) as progress:

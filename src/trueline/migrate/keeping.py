@@ -45,24 +45,24 @@ def keep(weights: Weights, plan: Plan, format: Format, wanted: Sequence[str]) ->
             raise BadUsage("convert.no_section", section=name, there=there)
     # An optimizer that has not kept an array yet is one all the same.
     sections |= {name: {} for name in plain if name in wanted or _is_optimizer({}, _inner(name, weights.others))}
-    found = Kept()
+    kept = Kept()
     whole = weights.whole if Format(weights.format) is format and wanted else None
     for name, section in sections.items():
         if ALL not in wanted and name not in wanted:
-            found.dropped.append(Dropped(name, message("convert.left_section", count=len(section), section=name)))
+            kept.dropped.append(Dropped(name, message("convert.left_section", count=len(section), section=name)))
         elif whole is None:
-            _keep(name, section, weights, plan, format, found)
+            _keep(name, section, weights, plan, format, kept)
     if whole is None or ALL not in wanted:
-        _keep_values(weights, sections, format, found, wanted=ALL in wanted)
+        _keep_values(weights, sections, format, kept, wanted=ALL in wanted)
     if whole is not None and isinstance(whole.tree, dict):
         tops = {name.partition(".")[0] for name in wanted}
-        model = {one.name: one for one in plan.outgoing()}
-        found.tree, dropped = kept_tree(whole, model, lambda top: ALL in tops or top in tops)
-        found.dropped += dropped
-    found.count = len(found.more) + sum(1 for _ in arrays_of(found.beside))
-    if found.tree is not None:
-        found.count = sum(1 for _ in arrays_of(found.tree)) - len(plan.moves)
-    return found
+        model = {outgoing.name: outgoing for outgoing in plan.outgoing()}
+        kept.tree, dropped = kept_tree(whole, model, lambda top: ALL in tops or top in tops)
+        kept.dropped += dropped
+    kept.count = len(kept.more) + sum(1 for _ in arrays_of(kept.beside))
+    if kept.tree is not None:
+        kept.count = sum(1 for _ in arrays_of(kept.tree)) - len(plan.moves)
+    return kept
 
 
 def arrays_of(tree: object) -> Iterator[Outgoing]:
@@ -81,29 +81,29 @@ def _without_arrays(weights: Weights) -> list[str]:
     return [name for name in tops if name and name not in taken]
 
 
-def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan, format: Format, found: Kept) -> None:
+def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan, format: Format, kept: Kept) -> None:
     written = Format(weights.format)
     values = _inner(name, weights.others)
     if written is format or format not in (Format.PTH, Format.CKPT):
         if format is Format.PTH:
-            found.beside[name] = {inner: Outgoing.of(one, inner) for inner, one in section.items()}
+            kept.beside[name] = {inner: Outgoing.of(stored, inner) for inner, stored in section.items()}
         else:
             # MindSpore keeps an optimizer's slots under names of their own.
             before = "" if written is format is Format.CKPT and name == "optimizer" else f"{name}."
-            found.more += [Outgoing.of(one, before + inner) for inner, one in section.items()]
+            kept.more += [Outgoing.of(stored, before + inner) for inner, stored in section.items()]
             if not section:
-                found.dropped.append(Dropped(name, message("convert.foreign_section", section=name)))
+                kept.dropped.append(Dropped(name, message("convert.foreign_section", section=name)))
         return
     if format is Format.CKPT and section and _is_optimizer(section, values):
         state = to_mindspore(section, _below(name, weights.others), plan, name)
     elif format is Format.PTH and plan.naming is Naming.TORCH and name == "optimizer":
         state = to_torch(section, plan, name)
-        found.beside[name] = state.tree
+        kept.beside[name] = state.tree
     else:
         state = State(dropped=[Dropped(name, message("convert.foreign_section", section=name))])
-    found.more += state.arrays
-    found.dropped += state.dropped
-    found.notes += state.notes
+    kept.more += state.arrays
+    kept.dropped += state.dropped
+    kept.notes += state.notes
 
 
 def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, object]) -> bool:
@@ -137,9 +137,7 @@ def _nested(values: Mapping[str, object], taken: Container[str]) -> dict[str, ob
     return found
 
 
-def _keep_values(
-    weights: Weights, sections: Mapping[str, object], format: Format, found: Kept, *, wanted: bool
-) -> None:
+def _keep_values(weights: Weights, sections: Mapping[str, object], format: Format, kept: Kept, *, wanted: bool) -> None:
     """Epochs, steps and the like, which belong to no section."""
     below = tuple(f"{name}." for name in sections)
     values = {name: value for name, value in weights.others.items() if not name.startswith(below or ("\0",))}
@@ -147,8 +145,8 @@ def _keep_values(
         # Texts about the file, not of the training.
         return
     if wanted and format is Format.PTH:
-        taken = {weights.nested.partition(".")[0], *found.beside}
-        found.beside.update(_nested(values, taken))
+        taken = {weights.nested.partition(".")[0], *kept.beside}
+        kept.beside.update(_nested(values, taken))
         return
     if wanted and format is Format.CKPT:
         from trueline.formats.ckpt.writer import cannot_keep
@@ -156,7 +154,7 @@ def _keep_values(
         plain = {
             name: value for name, value in values.items() if isinstance(value, _PLAIN) and not isinstance(value, Shown)
         }
-        found.others.update({name: value for name, value in plain.items() if cannot_keep(name, value) is None})
-    left = [name for name in values if name not in found.beside and name not in found.others]
+        kept.others.update({name: value for name, value in plain.items() if cannot_keep(name, value) is None})
+    left = [name for name in values if name not in kept.beside and name not in kept.others]
     why = message("convert.not_plain") if wanted else message("convert.left_value")
-    found.dropped += [Dropped(name, why) for name in left]
+    kept.dropped += [Dropped(name, why) for name in left]

@@ -16,9 +16,9 @@ _TEXT: Final = 200
 _BITS: Final = 1024
 
 
-def with_doubt(one: Listed) -> str:
+def with_doubt(tensor: Listed) -> str:
     """The layer, marked where it was guessed."""
-    return f"{one.layer}{doubt(one.certainty)}" if one.layer else ""
+    return f"{tensor.layer}{doubt(tensor.certainty)}" if tensor.layer else ""
 
 
 def doubt(certainty: Certainty | None) -> str:

@@ -61,7 +61,7 @@ def curve_stage(
     if not inputs and not parts.both("batches"):
         return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_update.curve_no_inputs"))
     for side in (bench, port):
-        if not any(one.trainable for one in side.describe().parameters):
+        if not any(parameter.trainable for parameter in side.describe().parameters):
             text = message("pair_update.curve_no_parameters", side=str(side.entry))
             return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
     batches = _batches(bench, port, parts, inputs, steps, seed)
@@ -77,13 +77,13 @@ def curve_stage(
     if close or explained:
         return _result(compare_curves(_curve(port, here), _curve(bench, there), Floors(None)), steps)
     tried = _tried(bench, training, tries)
-    found = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
-    if found.verdict is Verdict.DIFFERS and not _within(here, there, tried):
+    curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
+    if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
         tried |= _tried(bench, training, _MORE * tries, _KERNELS)
-    if found.verdict is Verdict.DIFFERS and _within(here, there, tried):
+    if curves.verdict is Verdict.DIFFERS and _within(here, there, tried):
         # Such a training leaves its own line as far and as soon by its own roundings.
-        found = replace(found, verdict=Verdict.NOISE, parts=None)
-    return _result(found, steps)
+        curves = replace(curves, verdict=Verdict.NOISE, parts=None)
+    return _result(curves, steps)
 
 
 def _tried(bench: Side, training: Train, tries: int, ulps: int = 1) -> dict[tuple[int, int], Sequence[float]]:
@@ -125,7 +125,7 @@ def _batches(bench: Side, port: Side, parts: Parts, inputs: Sequence[Array], ste
             given = [batch[:-1] for batch in given]
         return Batches(given, given, labelled)
     random = np.random.default_rng(seed)
-    drawn = [[_like(one, random) for one in inputs] for _ in range(min(_BATCHES, steps))]
+    drawn = [[_like(array, random) for array in inputs] for _ in range(min(_BATCHES, steps))]
     if not labelled:
         return Batches(drawn, drawn, False)
     outputs = bench.forward(inputs)
@@ -158,12 +158,12 @@ def _labels(outputs: Array, axis: int | None, random: np.random.Generator) -> di
     return {Labels.DENSE: dense, Labels.INDEX: index}
 
 
-def _result(found: CurveComparison, steps: int) -> StageResult:
-    parting = found.parts
+def _result(curves: CurveComparison, steps: int) -> StageResult:
+    parting = curves.parts
     mark = parting.step if parting is not None else None
-    block = Curves(message("pair_update.curve_title"), [found.b, found.a], mark, found.band)
-    if found.verdict is not Verdict.DIFFERS or parting is None:
-        text = message("pair_update.curve_passed", steps=steps, level=found.largest)
+    block = Curves(message("pair_update.curve_title"), [curves.b, curves.a], mark, curves.band)
+    if curves.verdict is not Verdict.DIFFERS or parting is None:
+        text = message("pair_update.curve_passed", steps=steps, level=curves.largest)
         out = message("pair_update.curve_rules_out")
         return StageResult(Stage.CURVE, StageVerdict.PASSED, text, rules_out=out, blocks=[block])
     words = {"step": parting.step, "port": parting.a, "bench": parting.b}

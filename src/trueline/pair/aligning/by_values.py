@@ -43,7 +43,9 @@ class _Owned:
 
     def __post_init__(self) -> None:
         self.tensors: dict[str, ParamInfo] = {
-            self.described.paths.get(one.name, one.name): one for one in self.described.parameters if is_tensor(one)
+            self.described.paths.get(parameter.name, parameter.name): parameter
+            for parameter in self.described.parameters
+            if is_tensor(parameter)
         }
         self.modules: dict[str, list[str]] = {}
         for path in self.tensors:
@@ -92,14 +94,14 @@ def _traced(
 
 
 def _likely(aligned: Aligned) -> dict[str, str]:
-    owners = [(one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]) for one in aligned.pairs]
+    owners = [(pair.port_path.rpartition(".")[0], pair.bench_path.rpartition(".")[0]) for pair in aligned.pairs]
     return dict(owners)
 
 
 def _fits(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
     kinds = {sides[0].kind(bench), sides[1].kind(port)} - {""}
     # A convolution over one place is a linear layer.
-    linear = all(one.startswith(("conv", "linear", "dense")) for one in kinds)
+    linear = all(kind.startswith(("conv", "linear", "dense")) for kind in kinds)
     return (len(kinds) < 2 or linear) and sides[0].shapes(bench) == sides[1].shapes(port)
 
 
@@ -122,7 +124,7 @@ def _loose(
     taken = set(tensors.values())
     free = [path for path in sides[0].tensors if path not in taken]
     layers = ({other: other for other in found.values()}, found)
-    for path in [one for one in sides[1].tensors if one not in tensors]:
+    for path in [tensor for tensor in sides[1].tensors if tensor not in tensors]:
         near = _near(path, layers[1])
         shape = sides[1].tensors[path].shape
         fitting = [one for one in free if layout(sides[0].tensors[one].shape, shape) is not None]
@@ -146,8 +148,8 @@ def _near(path: str, layers: Mapping[str, str]) -> frozenset[str]:
     return frozenset()
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
+def _share(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def _made(
@@ -173,6 +175,6 @@ def _made(
 
 def _left(side: _Owned, taken: Iterable[str]) -> Iterator[ParamInfo]:
     known = set(taken)
-    for path, one in side.tensors.items():
-        if path not in known and says_something(side.described, one):
-            yield one
+    for path, parameter in side.tensors.items():
+        if path not in known and says_something(side.described, parameter):
+            yield parameter

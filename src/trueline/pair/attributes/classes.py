@@ -110,8 +110,12 @@ def _arguments(
     built: KnownLayer, there: Mapping[str, Json], input_shape: Sequence[int] | None
 ) -> dict[str, Json] | None:
     found: dict[str, Json] = {}
-    for name, one in built.kind.has.items():
-        if name not in there or (there[name] is None and not one.always) or there[name] == one.fixed is not None:
+    for name, attribute in built.kind.has.items():
+        if (
+            name not in there
+            or (there[name] is None and not attribute.always)
+            or there[name] == attribute.fixed is not None
+        ):
             continue
         written = built.written(name, there[name], input_shape)
         if written is None:

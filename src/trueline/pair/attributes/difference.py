@@ -50,12 +50,16 @@ class Modules:
     def of(cls, bench: Described, port: Described, paths: tuple[str, str]) -> Modules:
         """The modules at these paths."""
         infos = [
-            next(one for one in side.modules if one.path == path)
+            next(module for module in side.modules if module.path == path)
             for side, path in zip((bench, port), paths, strict=True)
         ]
         classes = (bench.classes.get(paths[0], infos[0].type), port.classes.get(paths[1], infos[1].type))
         within = f"{paths[1]}." if paths[1] else ""
-        below = [one.path.removeprefix(within) for one in port.modules if one.path.startswith(within) and one.path]
+        below = [
+            module.path.removeprefix(within)
+            for module in port.modules
+            if module.path.startswith(within) and module.path
+        ]
         depth = max((1 + path.count(".") for path in below), default=0)
         return cls(infos[0], infos[1], classes, (bench.framework, port.framework), depth)
 

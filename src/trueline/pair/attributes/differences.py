@@ -41,12 +41,12 @@ class _Same:
         self.shape = input_shape
 
     def differences(self) -> Iterator[Difference]:
-        for name, one in self.ours.kind.has.items():
-            if not one.cause or name not in self.there or name not in self.here:
+        for name, attribute in self.ours.kind.has.items():
+            if not attribute.cause or name not in self.there or name not in self.here:
                 continue
             bench, port = self.there[name], self.here[name]
-            if not self._alike(name, one.form, bench, port):
-                yield self._difference(name, Cause(one.cause), bench, port)
+            if not self._alike(name, attribute.form, bench, port):
+                yield self._difference(name, Cause(attribute.cause), bench, port)
 
     def _alike(self, name: str, form: str, bench: Json, port: Json) -> bool:
         if form in _PADDINGS:
@@ -108,7 +108,7 @@ class _Same:
         """Whether torch cannot pad as "same" does: where the window steps further, and in a pooling."""
         stride = self.there["stride"]
         steps = stride if isinstance(stride, list | tuple) else [stride]
-        return any(one != 1 for one in steps) or self.ours.kind.family == "pooling"
+        return any(step != 1 for step in steps) or self.ours.kind.family == "pooling"
 
     def _padded_before(self, bench: Json) -> Change | None:
         """No argument brings this padding: a border around the input does."""

@@ -72,7 +72,7 @@ def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float 
     """How many times the benchmark's the port's is; None where it is no multiple."""
     if port is None or bench is None or port.shape != bench.shape:
         return None
-    here, there = (one.astype(np.float64).reshape(-1) for one in (port, bench))
+    here, there = (array.astype(np.float64).reshape(-1) for array in (port, bench))
     squares = float(there @ there)
     factor = float(here @ there) / squares if squares else 0.0
     return factor if factor and level_of(here, factor * there, 0.0) <= limit else None
@@ -98,5 +98,5 @@ def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> 
     if not name.startswith(_PARAMETER):
         return level_of(port, bench, least)
     # Both sides may hold a parameter in another layout: its norm is the same in each.
-    norms = [float(np.linalg.norm(one.astype(np.float64))) if one is not None else 0.0 for one in (port, bench)]
+    norms = [float(np.linalg.norm(array.astype(np.float64))) if array is not None else 0.0 for array in (port, bench)]
     return abs(norms[0] - norms[1]) / max(norms[1], least) if max(norms) > least else 0.0

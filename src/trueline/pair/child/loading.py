@@ -29,10 +29,10 @@ def load(host: Host, question: Load) -> Loaded:
 
 def _load(side: str, model: Network, adapter: Adapter, path: Path, strict: bool) -> Loaded:
     """With ``strict`` another shape than the model's is a trouble."""
-    found = look(path)
-    if found.format not in _WEIGHTS:
+    looked = look(path)
+    if looked.format not in _WEIGHTS:
         raise SideTrouble("side.no_weights", side=side, path=str(path))
-    weights = open_weights(found)
+    weights = open_weights(looked)
     checkpoints = checkpoints_of(adapter.name)
     try:
         by, tensors = _tensors(checkpoints, weights)

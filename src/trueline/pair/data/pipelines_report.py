@@ -32,53 +32,53 @@ _SHOWN: Final = 4
 
 def result(bench: str, port: str, beside: Beside) -> Result:
     """The JSON shape."""
-    found = _findings(beside)
+    findings = _findings(beside)
     fields = {
         "pipeline": port,
         "bench": bench,
         "samples": beside.samples,
         "operators": _steps_json(beside.port),
         "bench_operators": _steps_json(beside.bench),
-        "open": [one.text() for one in beside.open],
+        "open": [text.text() for text in beside.open],
     }
-    return Result("data debug", _conclusion(bench, port, beside, found), _exit(found), found, fields)
+    return Result("data debug", _conclusion(bench, port, beside, findings), _exit(findings), findings, fields)
 
 
 def report(bench: str, port: str, beside: Beside) -> Report:
     """Causes first, each with its lines, then both lists of operators."""
-    found = _findings(beside)
-    blocks: list[Block] = [Text(one) for one in beside.open]
+    findings = _findings(beside)
+    blocks: list[Block] = [Text(text) for text in beside.open]
     shown: set[object] = set()
-    for one in [each for each in beside.blames if each.confirmed][:_SHOWN]:
-        for line, side in ((one.line, port), (one.other_line, bench)):
+    for blame in [candidate for candidate in beside.blames if candidate.confirmed][:_SHOWN]:
+        for line, side in ((blame.line, port), (blame.other_line, bench)):
             if line is not None and line not in shown:
                 shown.add(line)
                 blocks += source_around(line, side)
     blocks.append(_operators(beside))
     title = message("data_pair.title", bench=bench, port=port)
-    return Report(title, _conclusion(bench, port, beside, found), found, blocks)
+    return Report(title, _conclusion(bench, port, beside, findings), findings, blocks)
 
 
 def _findings(beside: Beside) -> list[Finding]:
-    return [_finding(one) for one in sorted(beside.blames, key=lambda one: not one.confirmed)]
+    return [_finding(blame) for blame in sorted(beside.blames, key=lambda blame: not blame.confirmed)]
 
 
-def _finding(one: Blame) -> Finding:
-    values = {"bench": _plain(one.bench), "port": _plain(one.port)}
+def _finding(blame: Blame) -> Finding:
+    values = {"bench": _plain(blame.bench), "port": _plain(blame.port)}
     return Finding(
-        _CODES.get(one.cause, "dp.02"),
+        _CODES.get(blame.cause, "dp.02"),
         Conclusion.FOUND,
-        one.message,
-        Certainty.CERTAIN if one.confirmed else Certainty.POSSIBLE,
-        one.edit,
-        where=_place(one),
-        measured=one.measured,
+        blame.message,
+        Certainty.CERTAIN if blame.confirmed else Certainty.POSSIBLE,
+        blame.edit,
+        where=_place(blame),
+        measured=blame.measured,
         extra={
-            "kind": one.cause.value,
+            "kind": blame.cause.value,
             "values": values,
-            "confirmed": one.confirmed,
-            "other_line": one.other_line.line_json() if one.other_line is not None else None,
-            "left": one.left,
+            "confirmed": blame.confirmed,
+            "other_line": blame.other_line.line_json() if blame.other_line is not None else None,
+            "left": blame.left,
         },
     )
 
@@ -92,13 +92,13 @@ def _plain(value: Setting) -> Json:
     return value.text() if isinstance(value, Message) else value
 
 
-def _exit(found: Sequence[Finding]) -> Exit:
-    return Exit.PROBLEM if roots(found) else Exit.FINE
+def _exit(findings: Sequence[Finding]) -> Exit:
+    return Exit.PROBLEM if roots(findings) else Exit.FINE
 
 
-def _conclusion(bench: str, port: str, beside: Beside, found: Sequence[Finding]) -> Message:
-    if found:
-        return message("data_pair.found", bench=bench, port=port, count=len(found))
+def _conclusion(bench: str, port: str, beside: Beside, findings: Sequence[Finding]) -> Message:
+    if findings:
+        return message("data_pair.found", bench=bench, port=port, count=len(findings))
     if beside.open:
         return message("data_pair.unknown", bench=bench, port=port)
     return message("data_pair.same", bench=bench, port=port, samples=beside.samples)
@@ -137,10 +137,10 @@ def _shown(array: Array) -> str:
 def _steps_json(passage: Passage) -> list[JsonObject]:
     return [
         {
-            "name": one.name,
-            "settings": dict(one.settings),
-            "file": one.line.file if one.line is not None else None,
-            "line": one.line.line if one.line is not None else None,
+            "name": step.name,
+            "settings": dict(step.settings),
+            "file": step.line.file if step.line is not None else None,
+            "line": step.line.line if step.line is not None else None,
         }
-        for one in passage.steps
+        for step in passage.steps
     ]

@@ -36,7 +36,7 @@ def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, sampl
     if not looked:
         only = next((name for name in ("dataset", "transforms", "samples") if parts.one_only(name)), "dataset")
         return skipped(Stage.DATA, parts, only)
-    blames = once([one for way in looked for one in way.blames])
+    blames = once([blame for way in looked for blame in way.blames])
     if blames:
         return StageResult(Stage.DATA, StageVerdict.FOUND, message("pair_parts.data_found", count=len(blames)), blames)
     passed = next((way.said for way in looked if way.said is not None), None)
@@ -49,8 +49,8 @@ def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, sampl
 def once(blames: Sequence[Blame]) -> list[Blame]:
     """A cause that the transforms and the datasets both show is one cause."""
     found: dict[Cause, Blame] = {}
-    for one in blames:
-        found.setdefault(one.cause, one)
+    for blame in blames:
+        found.setdefault(blame.cause, blame)
     return list(found.values())
 
 
@@ -61,8 +61,8 @@ def _datasets(bench: Side, port: Side, count: int, lines: Lines) -> Looked:
 
 def compare_batches(there: Batches, here: Batches, lines: Lines, names: tuple[str, str]) -> Looked:
     """Samples of two datasets side by side: their order, and field by field what is in them."""
-    for one, name in zip((there, here), names, strict=True):
-        if one.chance is Chance.FREE:
+    for side, name in zip((there, here), names, strict=True):
+        if side.chance is Chance.FREE:
             return Looked([], message("pair_parts.data_free", side=name), None)
     if len(there.fields) != len(here.fields):
         text = message("pair_parts.data_fields", bench=len(there.fields), port=len(here.fields))
@@ -96,10 +96,10 @@ class _Compared:
             port = [here.fields[place][at] for at, _ in pairs]
             bench = [there.fields[place][at] for _, at in pairs]
             label = is_label(bench, place, len(there.fields))
-            found = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
-            if found is None:
+            blames = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
+            if blames is None:
                 return Looked(self.blames, message("pair_parts.data_random_both"), None)
-            self.blames += found
+            self.blames += blames
         return Looked(self.blames, None, message("pair_parts.data_passed", count=len(pairs)))
 
     def _paired(self) -> list[tuple[int, int]] | None:

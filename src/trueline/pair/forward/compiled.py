@@ -26,13 +26,13 @@ _CLEAR: Final = 3.0
 
 def compiled_blames(sides: tuple[Side, Side], inputs: Sequence[Array]) -> list[Blame]:
     """For each side that is compiled: what its compiler does not make as it was written."""
-    found = []
+    blames = []
     for side in sides:
         how = side.answer(Compiler())
         blame = _blame(side, how, inputs) if how else None
         if blame is not None:
-            found.append(blame)
-    return found
+            blames.append(blame)
+    return blames
 
 
 def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
@@ -72,7 +72,7 @@ def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
 
 def _gradients(ran: CompiledRun, limit: float, words: dict[str, object]) -> Blame | None:
     distances = {name: distance(compiled, plain) for name, (plain, compiled) in ran.grads.items()}
-    scale = max((one.max_ref for one in distances.values()), default=0.0)
+    scale = max((apart.max_ref for apart in distances.values()), default=0.0)
     if not scale:
         return None
     name, worst = max(distances.items(), key=lambda one: one[1].max_abs)
@@ -88,7 +88,7 @@ def _gradients(ran: CompiledRun, limit: float, words: dict[str, object]) -> Blam
 def _smallest(side: Side, inputs: Sequence[Array], limit: float) -> str:
     """The innermost module that differs by itself, from the outermost down."""
     recording = side.answer(Record(inputs, train=False, send=True))
-    place, path = next((place for place, one in enumerate(recording.calls) if one.parent is None), None), ""
+    place, path = next((place for place, call in enumerate(recording.calls) if call.parent is None), None), ""
     while place is not None:
         path = recording.calls[place].path
         place = next((one for one in recording.children.get(place, ()) if _differs(side, recording, one, limit)), None)
@@ -102,5 +102,5 @@ def _differs(side: Side, recording: Recording, place: int, limit: float) -> bool
     ran = side.answer(RunCompiled(call.path, [recording.arrays[place] for place in call.ins], seed=None))
     if ran.failed or len(ran.plain) != len(ran.compiled):
         return False
-    levels = [distance(one, other) for one, other in zip(ran.compiled, ran.plain, strict=True)]
-    return any(not one.comparable or one.max_abs > _CLEAR * limit * one.max_ref for one in levels)
+    levels = [distance(compiled, plain) for compiled, plain in zip(ran.compiled, ran.plain, strict=True)]
+    return any(not level.comparable or level.max_abs > _CLEAR * limit * level.max_ref for level in levels)

@@ -103,22 +103,22 @@ def reference_of(
     bench: Side, recording: Recording, matched: Sequence[Matched], inputs: Sequence[Array], *, rounds: int = 1
 ) -> Reference:
     """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding."""
-    found = Reference(recording, matched, list(recording.arrays))
+    reference = Reference(recording, matched, list(recording.arrays))
     for call_pair in matched:
-        _place(found, call_pair)
+        _place(reference, call_pair)
     if recording.train:
-        run = bench.answer(Force(inputs, None, _specs(found), recording.train, collect=True))
+        run = bench.answer(Force(inputs, None, _specs(reference), recording.train, collect=True))
         for unit in run.collected:
-            found.put(unit.path, unit.call, unit.kind, unit.name, len(found.arrays))
-            found.arrays.append(unit.array)
-    specs = _specs(found)
+            reference.put(unit.path, unit.call, unit.kind, unit.name, len(reference.arrays))
+            reference.arrays.append(unit.array)
+    specs = _specs(reference)
     for seed in range(1, rounds + 1):
         for call in bench.answer(Force(inputs, None, specs, recording.train, perturbed=seed)).calls:
             for check in call.checks:
                 where = (call.path, call.call, check.kind, check.index)
                 if check.comparable:
-                    found.noise[where] = max(found.noise.get(where, 0.0), check.level)
-    return found
+                    reference.noise[where] = max(reference.noise.get(where, 0.0), check.level)
+    return reference
 
 
 def force(

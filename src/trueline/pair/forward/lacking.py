@@ -37,7 +37,7 @@ def lacking_input(port: Side, fault: Fault, reference: Reference, recording: Rec
     """
     given = [recording.shapes[place][1] for place in fault.matched.port.ins]
     count = len(given)
-    if count >= len(reference.ins) or given != [one.shape for one in reference.ins[:count]]:
+    if count >= len(reference.ins) or given != [array.shape for array in reference.ins[:count]]:
         return None
     path, call = fault.matched.port.path, reference.call
     with_all, without = (

@@ -25,7 +25,7 @@ class Ignoring:
     """
 
     tried: tuple[int, ...] = ()
-    told: tuple[int, ...] = ()
+    stated: tuple[int, ...] = ()
     real: frozenset[int] = frozenset()
 
     def blames(self, bench: About, port: About) -> list[Blame]:
@@ -43,7 +43,7 @@ class Ignoring:
                 other_line=bench.line(),
                 edit=message("pair_parts.edit_loss", what=str(Cause.IGNORED_INDEX), value=str(label)),
             )
-            for label in self.told
+            for label in self.stated
         ]
 
 
@@ -52,13 +52,13 @@ def ignoring(labels: Array | None, classes: int, bench: About, port: About) -> I
     named = {one for one in (*bench.ignored, *port.ignored) if one != _DEFAULT}
     real = _outside(labels, classes) if labels is not None else frozenset(named)
     tried: list[int] = []
-    told: list[int] = []
+    stated: list[int] = []
     for label in sorted(real | named)[:_MOST]:
         if 0 <= label < classes or (_safe(label, bench) and (_safe(label, port) or _risked(label, labels, port))):
             tried.append(label)
         elif label in bench.ignored:
-            told.append(label)
-    return Ignoring(tuple(tried), tuple(told), real)
+            stated.append(label)
+    return Ignoring(tuple(tried), tuple(stated), real)
 
 
 def _safe(label: int, about: About) -> bool:

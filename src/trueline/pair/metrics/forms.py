@@ -41,9 +41,9 @@ def fit_metric(cases: Sequence[Sequence[Batch]], values: Sequence[float]) -> Met
 
 def _value(form: MetricForm, batches: Sequence[Batch]) -> float:
     if form.by_batch:
-        each = [_forms(*one)[form.name]() for one in batches]
+        each = [_forms(*batch)[form.name]() for batch in batches]
         return form.scale * float(np.mean(each))
-    together = (np.concatenate([one[0] for one in batches]), np.concatenate([one[1] for one in batches]))
+    together = (np.concatenate([batch[0] for batch in batches]), np.concatenate([batch[1] for batch in batches]))
     return form.scale * float(_forms(*together)[form.name]())
 
 

@@ -39,7 +39,7 @@ def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -
     few = dict(list(known.items())[:_MOST_KNOWN])
     # What goes element by element shows in some of them, the same ones of all.
     x, y = sampled(bench), sampled(port)
-    thin = {name: sampled(one) for name, one in few.items() if one.size == bench.size == port.size}
+    thin = {name: sampled(array) for name, array in few.items() if array.size == bench.size == port.size}
     tries: tuple[Callable[[], Guess | None], ...] = (
         lambda: _joined(bench, port, few, floor),
         lambda: _two_activations(x, y, thin, floor),
@@ -52,7 +52,7 @@ def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -
         lambda: _one_form(bench, port, floor, shifted=True),
     )
     with np.errstate(all="ignore"):
-        return next((found for one in tries if (found := one()) is not None), None)
+        return next((guess for attempt in tries if (guess := attempt()) is not None), None)
 
 
 def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False) -> Guess | None:
@@ -79,10 +79,10 @@ def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False)
 
 def _simple(given: Array, made: Array, floor: float) -> Form | None:
     """Moves and factors before all else: many functions can be bent to fit a few values."""
-    found = moved(given, made, floor) if given.size <= _MANY else None
-    if found is None or found.family == "identity":
-        found = affine(given, made, floor) or form_of(given, made, floor)
-    return found
+    form = moved(given, made, floor) if given.size <= _MANY else None
+    if form is None or form.family == "identity":
+        form = affine(given, made, floor) or form_of(given, made, floor)
+    return form
 
 
 def _added(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -> Guess | None:
@@ -186,7 +186,7 @@ def _around_sum(bench: Array, port: Array, known: Mapping[str, Array], floor: fl
                 continue
             if "alone" not in (mine, its):
                 return Guess("moved_op", Cause.ORDER, level(results[mine], bench), form, form)
-            added = next(label for label, one in known.items() if one is second)
+            added = next(label for label, array in known.items() if array is second)
             kind = "missing_sum" if its == "alone" else "extra_sum"
             return Guess(kind, Cause.RESIDUAL, level(results[mine], bench), bench_name=added, port_name=added)
     return None

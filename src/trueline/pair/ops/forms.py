@@ -101,8 +101,8 @@ def elementwise(given: Array, made: Array, floor: float, kind: str = "") -> Form
         return None
     x, y = sampled(given), sampled(made)
     with np.errstate(all="ignore"):
-        forms = list(_fixed(kind)) + [one for one in _fitted(x, y, floor) if one is not None]
-        forms.sort(key=lambda one: one.name.removesuffix("_tanh") != kind)
+        forms = list(_fixed(kind)) + [way for way in _fitted(x, y, floor) if way is not None]
+        forms.sort(key=lambda form: form.name.removesuffix("_tanh") != kind)
         for form in forms:
             if level(form.apply(x), y) <= floor:
                 return form

@@ -93,7 +93,7 @@ def _shuffled(axis: int, parts: int) -> Callable[[Array], Array]:
 def _parts_reordered(axis: int, parts: int, order: tuple[int, ...]) -> Callable[[Array], Array]:
     def apply(value: Array) -> Array:
         split = np.split(value, parts, axis)
-        return np.concatenate([split[one] for one in order], axis)
+        return np.concatenate([split[place] for place in order], axis)
 
     return apply
 
@@ -130,7 +130,7 @@ def _slices(given: Array, made: Array) -> Iterator[Form]:
 
 
 def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, step: int = 1) -> Form:
-    where = tuple(cut.get(one, slice(None)) for one in range(axes))
+    where = tuple(cut.get(place, slice(None)) for place in range(axes))
     settings: dict[str, Json] = {"axis": axis - axes, "start": start, "stop": start + count * step}
     if step > 1:
         settings["step"] = step
@@ -140,7 +140,7 @@ def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, 
 def _offsets(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     room = [there - here + 1 for here, there in zip(smaller, larger, strict=True)]
     if min(room) >= 1 and math.prod(room) <= _MOST_TRIES:
-        yield from product(*(range(one) for one in room))
+        yield from product(*(range(size) for size in room))
 
 
 def _padded(given: Array, made: Array) -> Iterator[Form]:
@@ -152,7 +152,7 @@ def _padded(given: Array, made: Array) -> Iterator[Form]:
         for mode in ("constant", "edge", "reflect"):
             if mode == "reflect" and any(max(width) >= size for width, size in zip(widths, given.shape, strict=True)):
                 continue
-            yield Form("pad", "pad", _pad(widths, mode), {"widths": [list(one) for one in widths], "mode": mode})
+            yield Form("pad", "pad", _pad(widths, mode), {"widths": [list(width) for width in widths], "mode": mode})
 
 
 def _pad(widths: tuple[tuple[int, int], ...], mode: Literal["constant", "edge", "reflect"]) -> Callable[[Array], Array]:

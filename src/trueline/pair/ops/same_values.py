@@ -128,7 +128,7 @@ def _orders(axes: int) -> Iterator[tuple[int, ...]]:
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(one for one in shape if one != 1)
+    return tuple(size for size in shape if size != 1)
 
 
 def reordered(value: Array, reference: Array, floor: float) -> Turn | None:

@@ -47,17 +47,17 @@ class _One:
 
 def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | None = None) -> StageResult:
     """Let both sides build their model again for several seeds, and compare the distributions."""
-    pairs = [one for one in aligned.pairs if _counts(one)]
+    pairs = [pair for pair in aligned.pairs if _counts(pair)]
     if seeds is None:
-        seeds = _SEEDS if sum(math.prod(one.bench.shape) for one in pairs) < _LARGE else _FEW
-    found: list[Array] = []
-    for side, names in ((bench, [one.bench.name for one in pairs]), (port, [one.port.name for one in pairs])):
+        seeds = _SEEDS if sum(math.prod(pair.bench.shape) for pair in pairs) < _LARGE else _FEW
+    arrays: list[Array] = []
+    for side, names in ((bench, [pair.bench.name for pair in pairs]), (port, [pair.port.name for pair in pairs])):
         drawn = side.answer(DrawWeights(names, list(range(1, seeds + 1))))
         if drawn is None:
             text = message("pair_update.initial_ready", side=str(side.entry))
             return StageResult(Stage.INITIAL, StageVerdict.SKIPPED, text)
-        found.append(drawn)
-    all_of = list(_drawn(aligned, pairs, found[0], found[1]))
+        arrays.append(drawn)
+    all_of = list(_drawn(aligned, pairs, arrays[0], arrays[1]))
     apart = _apart(all_of)
     blames = list(_blames(aligned, apart))
     numbers = {"count": len(all_of), "seeds": seeds}
@@ -70,7 +70,7 @@ def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | Non
 
 def _counts(pair: ParamPair) -> bool:
     both = (pair.bench, pair.port)
-    return all("float" in one.dtype and one.shared_with is None for one in both)
+    return all("float" in parameter.dtype and parameter.shared_with is None for parameter in both)
 
 
 def _drawn(aligned: Aligned, pairs: Sequence[ParamPair], bench: Array, port: Array) -> Iterator[_One]:
@@ -86,7 +86,9 @@ class _Fans:
     """How many numbers go into and come out of one element, as initialisers count; a bias has its weight's."""
 
     def __init__(self, described: Described) -> None:
-        self._shapes = {described.paths.get(one.name, one.name): one.shape for one in described.parameters}
+        self._shapes = {
+            described.paths.get(parameter.name, parameter.name): parameter.shape for parameter in described.parameters
+        }
         self._weights: dict[str, tuple[int, ...]] = {}
         for path, shape in self._shapes.items():
             if len(shape) > 1:
@@ -105,67 +107,73 @@ class _Fans:
 
 def _apart(all_of: Sequence[_One]) -> list[_One]:
     """Parameters that differ, by themselves or together with others of their kind."""
-    all_of = [one for one in all_of if not _follows_from_size(one)]
-    apart = {id(one) for one in all_of if differ(one.bench, one.port)}
+    all_of = [weight for weight in all_of if not _follows_from_size(weight)]
+    apart = {id(weight) for weight in all_of if differ(weight.bench, weight.port)}
     small: dict[tuple[str, str], list[_One]] = {}
-    for one in all_of:
-        if id(one) not in apart and not one.bench.constant and allowed(one.bench, one.port) > _COARSE:
-            small.setdefault((one.kind, one.role), []).append(one)
+    for parameter in all_of:
+        if (
+            id(parameter) not in apart
+            and not parameter.bench.constant
+            and allowed(parameter.bench, parameter.port) > _COARSE
+        ):
+            small.setdefault((parameter.kind, parameter.role), []).append(parameter)
     for members in small.values():
-        if pooled_differ([(one.bench, one.port) for one in members]):
-            apart |= {id(one) for one in members}
-    return [one for one in all_of if id(one) in apart]
+        if pooled_differ([(weight.bench, weight.port) for weight in members]):
+            apart |= {id(weight) for weight in members}
+    return [weight for weight in all_of if id(weight) in apart]
 
 
-def _follows_from_size(one: _One) -> bool:
+def _follows_from_size(parameter: _One) -> bool:
     """Whether both draw by one rule, and other numbers come only from a layer of another size."""
-    if one.fans[0] == one.fans[1]:
+    if parameter.fans[0] == parameter.fans[1]:
         return False
-    ours = [rule for rule in _rules(one, 1) if rule.name != _ANY]
-    return any(rule.same(other) or other.same(rule) for rule in _rules(one, 0) for other in ours)
+    ours = [rule for rule in _rules(parameter, 1) if rule.name != _ANY]
+    return any(rule.same(other) or other.same(rule) for rule in _rules(parameter, 0) for other in ours)
 
 
 def _blames(aligned: Aligned, apart: Sequence[_One]) -> Iterator[Blame]:
     """One for each kind of parameter and pair of rules, those first that hold for most."""
     kinds: dict[tuple[str, str], list[_One]] = {}
-    for one in apart:
-        kinds.setdefault((one.kind, one.role), []).append(one)
+    for parameter in apart:
+        kinds.setdefault((parameter.kind, parameter.role), []).append(parameter)
     for (kind, role), members in kinds.items():
         remaining = list(members)
         while remaining:
             bench, port = _most_common(remaining)
-            held = [one for one in remaining if _hold(one, bench, port)]
+            held = [weight for weight in remaining if _hold(weight, bench, port)]
             yield _blame(aligned, f"{kind} {role}".strip(), held, bench, port)
-            remaining = [one for one in remaining if not _hold(one, bench, port)]
+            remaining = [weight for weight in remaining if not _hold(weight, bench, port)]
 
 
 def _most_common(members: Sequence[_One]) -> tuple[Rule, Rule]:
     """The pair of rules that explains most of the parameters; ones that say little count less."""
     counts: Counter[tuple[Rule, Rule]] = Counter()
-    for one in members:
-        for bench in _rules(one, 0):
-            counts.update((bench, port) for port in _rules(one, 1) if bench != port or bench.name == _ANY)
-    return max(counts, key=lambda pair: counts[pair] * _SAYS[sum(one.name == _ANY for one in pair)])
+    for parameter in members:
+        for bench in _rules(parameter, 0):
+            counts.update((bench, port) for port in _rules(parameter, 1) if bench != port or bench.name == _ANY)
+    return max(counts, key=lambda pair: counts[pair] * _SAYS[sum(rule.name == _ANY for rule in pair)])
 
 
-def _rules(one: _One, side: int) -> list[Rule]:
-    return list(rules(one.port if side else one.bench, one.fans[side]))
+def _rules(parameter: _One, side: int) -> list[Rule]:
+    return list(rules(parameter.port if side else parameter.bench, parameter.fans[side]))
 
 
-def _hold(one: _One, bench: Rule, port: Rule) -> bool:
+def _hold(parameter: _One, bench: Rule, port: Rule) -> bool:
     """Whether a parameter is drawn so; small ones need not show their shape."""
-    return any(bench.same(each) for each in _rules(one, 0)) and any(port.same(each) for each in _rules(one, 1))
+    return any(bench.same(rule) for rule in _rules(parameter, 0)) and any(
+        port.same(rule) for rule in _rules(parameter, 1)
+    )
 
 
 def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, port: Rule) -> Blame:
     first = members[0]
-    paths = [one.pair.port_path for one in members]
+    paths = [parameter.pair.port_path for parameter in members]
     texts = (bench.text(first.bench), port.text(first.port))
     names = ", ".join(paths[:_MOST_NAMES]) + (" …" if len(paths) > _MOST_NAMES else "")
     text = message(
         "pair_update.initial_differs", count=len(paths), kind=kind, names=names, bench=texts[0], port=texts[1]
     )
-    module = next((one for one in aligned.port.modules if one.path == paths[0].rpartition(".")[0]), None)
+    module = next((inner for inner in aligned.port.modules if inner.path == paths[0].rpartition(".")[0]), None)
     return Blame(
         Stage.INITIAL,
         Cause.INITIAL,
@@ -197,7 +205,7 @@ def _value(drawn: Drawn) -> JsonObject:
     return {"mean": drawn.mean, "std": drawn.std, "shape": str(drawn.shape)}
 
 
-def _measured(one: _One) -> float:
-    if one.bench.constant or one.port.constant:
-        return abs(one.bench.mean - one.port.mean) or max(one.bench.std, one.port.std)
-    return float(np.abs(log_ratio(one.bench, one.port)))
+def _measured(parameter: _One) -> float:
+    if parameter.bench.constant or parameter.port.constant:
+        return abs(parameter.bench.mean - parameter.port.mean) or max(parameter.bench.std, parameter.port.std)
+    return float(np.abs(log_ratio(parameter.bench, parameter.port)))

@@ -28,17 +28,17 @@ class Change:
     tensors: Mapping[str, Array] = field(default_factory=dict)
     positional: Sequence[str] = ()
 
-    def __or__(self, other: Change) -> Change:
+    def __or__(self, change: Change) -> Change:
         """Both changes at once; what the later says holds."""
-        build = other.build or self.build
+        build = change.build or self.build
         return Change(
-            {**self.arguments, **other.arguments},
+            {**self.arguments, **change.arguments},
             build,
-            {**self.sets, **other.sets},
-            other.pads or self.pads,
-            other.pad_value if other.pads else self.pad_value,
-            {**self.tensors, **other.tensors},
-            other.positional or self.positional,
+            {**self.sets, **change.sets},
+            change.pads or self.pads,
+            change.pad_value if change.pads else self.pad_value,
+            {**self.tensors, **change.tensors},
+            change.positional or self.positional,
         )
 
 

@@ -70,7 +70,7 @@ def _written(value: object, arrays: list[Array]) -> Json:
         shape: Json = value.to_json()
         return shape
     if dataclasses.is_dataclass(value):
-        return {one.name: _written(getattr(value, one.name), arrays) for one in dataclasses.fields(value)}
+        return {field.name: _written(getattr(value, field.name), arrays) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} does not travel")
 
 
@@ -186,7 +186,7 @@ def _mapping(key: Callable[[str], object], kind: object) -> _Read:
 def _dataclass(kind: type) -> _Read:
     # What a setting or an argument is, only JSON says.
     hints = get_type_hints(kind, localns={"Json": object, "JsonObject": Mapping[str, object]})
-    readers = {one.name: _reader(hints[one.name]) for one in dataclasses.fields(kind)}
+    readers = {field.name: _reader(hints[field.name]) for field in dataclasses.fields(kind)}
 
     def read(value: Json, arrays: Sequence[Array]) -> object:
         if not isinstance(value, dict) or value.keys() != readers.keys():

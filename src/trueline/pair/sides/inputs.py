@@ -57,8 +57,8 @@ def parse_input(text: str) -> Input:
         raise BadUsage("side.bad_input_type", text=text, dtype=dtype, types=", ".join((*_FLOATS, *_WHOLE)))
     if len(more) < 2:
         return Input(shape, dtype)
-    found = _RANGE.fullmatch(more[1])
-    low, high = (float(found[1]), float(found[2])) if found is not None else (0.0, 0.0)
+    match = _RANGE.fullmatch(more[1])
+    low, high = (float(match[1]), float(match[2])) if match is not None else (0.0, 0.0)
     whole = dtype in _WHOLE
     if not low < high or (whole and not _holds(dtype, low, high)):
         raise BadUsage("side.bad_input_range", text=text, range=more[1])
@@ -77,14 +77,14 @@ def _holds(dtype: str, low: float, high: float) -> bool:
 def make_inputs(inputs: Sequence[Input], seed: int = 0) -> list[Array]:
     """The same arrays for the same seed, for both sides."""
     random = np.random.default_rng(seed)
-    return [one.array(random) for one in inputs]
+    return [input.array(random) for input in inputs]
 
 
 def guess_inputs(described: Described, seed: int = 0) -> list[Array] | None:
     """Inputs that the model's first layer takes; None where nothing good can be guessed and a user must say."""
     if described.takes is not None and len(described.takes) != 1:
         return None
-    holders = {path for one in described.modules for path in _above(one.path)}
+    holders = {path for inner in described.modules for path in _above(inner.path)}
     for module in described.modules:
         if module.path in holders and module.type not in _GUESSES:
             continue

@@ -112,7 +112,7 @@ def differences(trial: Trial, seen: Array, bench: Fit, port: Fit) -> list[Differ
         if there is not None and here is not None:
             for knob in differing(there, here):
                 places.setdefault((knob, getattr(there, knob), getattr(here, knob)), []).append(place)
-    found = []
+    differences = []
     for (knob, wanted, has), members in places.items():
         effect, on_tiny, left = 0.0, 0.0, 0.0
         for place in members:
@@ -126,8 +126,8 @@ def differences(trial: Trial, seen: Array, bench: Fit, port: Fit) -> list[Differ
             on_tiny = max(on_tiny, float(gaps[tiny].max(initial=0.0)))
             left = max(left, float(apart(there).max(initial=0.0)))
         if max(effect, on_tiny) > LIMIT:
-            found.append(Difference(knob, _CAUSES[knob], wanted, has, tuple(members), effect, on_tiny, left))
-    return found
+            differences.append(Difference(knob, _CAUSES[knob], wanted, has, tuple(members), effect, on_tiny, left))
+    return differences
 
 
 def _with(bench: Form, port: Form, knob: str) -> Form:

@@ -92,7 +92,7 @@ def fits(
                 found.append(Fit(forms))
                 break
     if not found:
-        for form in (other for one in more for other in _other_ways(one)):
+        for form in (other for candidate in more for other in _other_ways(candidate)):
             forms = _each(trial, seen, [None if one is None else form for one in settings])
             if forms is not None:
                 found.append(Fit(forms))
@@ -112,10 +112,10 @@ def _each(trial: Trial, seen: Array, forms: Sequence[Form | None]) -> list[Form 
 
 def _explains(trial: Trial, seen: Array, place: int, form: Form) -> Form | None:
     part = trial.part(place)
-    for one in (form, replace(form, weight_decay=0.0)) if form.weight_decay else (form,):
-        made = simulate(one, trial.weights[part], trial.gradients[:, part], trial.rates)
+    for way in (form, replace(form, weight_decay=0.0)) if form.weight_decay else (form,):
+        made = simulate(way, trial.weights[part], trial.gradients[:, part], trial.rates)
         if trial.gaps(seen[:, part], made, place).max(initial=0.0) <= LIMIT:
-            return one
+            return way
     return None
 
 
@@ -155,9 +155,9 @@ def _other_ways(form: Form) -> Iterator[Form]:
     yield form
     yield from others
     knobs = [knob for knob in (*KNOBS[form.family], "weight_decay") if knob in _TRIED]
-    for other, knob in product(others, knobs):
+    for candidate, knob in product(others, knobs):
         for value in _TRIED[knob]:
-            yield replace(other, **{knob: value})
+            yield replace(candidate, **{knob: value})
 
 
 def _families(kind: str, known: set[str]) -> list[Family]:

@@ -61,7 +61,7 @@ class Rates:
         if self.level <= CLOSE:
             return None
         ways = (self._factor, self._missing, self._unit, self._shift, self._warm_up, self._end, self._length)
-        return next((found for way in ways if (found := way()) is not None), None) or self._other()
+        return next((explained for way in ways if (explained := way()) is not None), None) or self._other()
 
     def _close(self, here: Doubles, there: Doubles, limit: float = CLOSE) -> npt.NDArray[np.bool_]:
         return np.asarray(np.abs(here - there) <= limit * self.scale)
@@ -78,10 +78,10 @@ class Rates:
         return Explained(Cause.LEARNING_RATE, "schedule_factor", "edit_schedule_factor", other, first, words)
 
     def _missing(self) -> Explained | None:
-        changes = [float(np.ptp(one)) > CLOSE * self.scale for one in (self.bench, self.port)]
+        changes = [float(np.ptp(array)) > CLOSE * self.scale for array in (self.bench, self.port)]
         if all(changes):
             return None
-        ends = ((float(one[0]), float(one[-1])) for one in (self.bench, self.port))
+        ends = ((float(array[0]), float(array[-1])) for array in (self.bench, self.port))
         bench, port = ([first, last] for first, last in ends)
         words = {"port": port[0], "bench": bench[0], "last": bench[1], "port_last": port[1]}
         text = "schedule_missing" if changes[0] else "schedule_extra"
@@ -128,7 +128,7 @@ class Rates:
     def _warm_up(self) -> Explained | None:
         apart = ~self._close(self.port, self.bench)
         last = int(np.nonzero(apart)[0][-1])
-        peaks = [int(np.argmax(one >= one.max() * (1 - CLOSE))) for one in (self.bench, self.port)]
+        peaks = [int(np.argmax(array >= array.max() * (1 - CLOSE))) for array in (self.bench, self.port)]
         bench, port = (int(self.steps[peak]) for peak in peaks)
         tail = last < len(apart) // 2
         if bench == port:
@@ -136,7 +136,7 @@ class Rates:
                 return None
             rates = {"port": float(self.port[0]), "bench": float(self.bench[0]), "step": int(self.steps[last]) + 1}
             return Explained(Cause.WARM_UP, "warm_up_other", "edit_warm_up_other", rates["bench"], rates["port"], rates)
-        rises = [_rises(one[: peak + 1]) for one, peak in zip((self.bench, self.port), peaks, strict=True)]
+        rises = [_rises(array[: peak + 1]) for array, peak in zip((self.bench, self.port), peaks, strict=True)]
         if not all(rises):
             return None
         text = "warm_up_none" if not port else "warm_up_extra" if not bench else "warm_up_length"
@@ -146,7 +146,7 @@ class Rates:
 
     def _same_after(self, peaks: Sequence[int]) -> bool:
         """Whether both do the same once they are warm: step by step, or over what is left of the training."""
-        ends = [self.steps[_plateau(one, peak)] for one, peak in zip((self.bench, self.port), peaks, strict=True)]
+        ends = [self.steps[_plateau(array, peak)] for array, peak in zip((self.bench, self.port), peaks, strict=True)]
         later = self.steps >= ends[1]
         since = self.steps[later] - ends[1]
         left = [float(self.steps[-1] + 1 - end) for end in ends]
@@ -190,14 +190,14 @@ class Rates:
         low = max(float(self.bench.min()), float(self.port.min()))
         middle = (self.scale + low) / 2
         times = []
-        for one in (self.bench, self.port):
-            peak = int(np.argmax(one))
-            below = np.nonzero(one[peak:] <= middle)[0]
+        for array in (self.bench, self.port):
+            peak = int(np.argmax(array))
+            below = np.nonzero(array[peak:] <= middle)[0]
             if not len(below) or not below[0]:
                 return None
             place = peak + int(below[0])
             # Where the curve crosses the middle, between two steps.
-            after, before = one[place], one[place - 1]
+            after, before = array[place], array[place - 1]
             share = (before - middle) / (before - after) if before > after else 1.0
             times.append(self.steps[place - 1] + share * (self.steps[place] - self.steps[place - 1]))
         factor = float(times[1] / times[0]) if times[0] else 0.0

@@ -28,9 +28,9 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     """Compare the rates of every pair of groups that have a parameter in common."""
     if not parts.both("optimizer"):
         return skipped(Stage.UPDATE, parts, "optimizer")
-    pairs = [one for one in aligned.pairs if not one.bench.buffer and not one.port.buffer]
-    there = bench.answer(Schedule([one.bench.name for one in pairs]))
-    here = port.answer(Schedule([one.port.name for one in pairs], there.epochs, there.steps_per_epoch))
+    pairs = [pair for pair in aligned.pairs if not pair.bench.buffer and not pair.port.buffer]
+    there = bench.answer(Schedule([pair.bench.name for pair in pairs]))
+    here = port.answer(Schedule([pair.port.name for pair in pairs], there.epochs, there.steps_per_epoch))
     if not (there.about.scheduled or here.about.scheduled):
         return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.schedule_none"))
     lines = (_line(here, parts.port_lines), _line(there, parts.bench_lines))
@@ -41,9 +41,9 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
         for groups in places
     }
     blames = list(_blames(compared, rates, places))
-    level = max((one.level for one in rates.values()), default=0.0)
+    level = max((curves.level for curves in rates.values()), default=0.0)
     steps = there.epochs * there.steps_per_epoch
-    blocks = [_curves(max(rates.values(), key=lambda one: one.level), bench, port)] if rates else []
+    blocks = [_curves(max(rates.values(), key=lambda rates: rates.level), bench, port)] if rates else []
     if blames:
         text = message("pair_update.schedule_found", steps=steps, level=level)
         return StageResult(Stage.UPDATE, StageVerdict.FOUND, text, blames, blocks=blocks)
@@ -72,25 +72,25 @@ def _blames(
 ) -> Iterator[Blame]:
     """One blame per reason, with all the parameters that it holds for."""
     reasons: dict[tuple[str, str], tuple[Explained, float, list[int]]] = {}
-    for groups, one in rates.items():
-        found = one.explained()
-        if found is not None:
+    for groups, curves in rates.items():
+        explained = curves.explained()
+        if explained is not None:
             # Rates of groups are multiples of each other: a reason is the same whatever the rate.
-            same = (found.text, str(found.words["factor"]) if "factor" in found.words else "")
-            reason = reasons.setdefault(same, (found, one.level, []))
+            same = (explained.text, str(explained.words["factor"]) if "factor" in explained.words else "")
+            reason = reasons.setdefault(same, (explained, curves.level, []))
             reason[2].extend(places[groups])
-    for found, level, members in reasons.values():
+    for explained, level, members in reasons.values():
         yield compared.blame(
-            found.cause,
-            message(f"pair_update.{found.text}", **_words(found.words)),
+            explained.cause,
+            message(f"pair_update.{explained.text}", **_words(explained.words)),
             sorted(members),
-            bench=found.bench,
-            port=found.port,
-            confirmed=found.exact,
+            bench=explained.bench,
+            port=explained.port,
+            confirmed=explained.exact,
             measured=level,
             limit=CLOSE,
-            left=0.0 if found.exact else None,
-            edit=message(f"pair_update.{found.edit}", **_edit_words(found.words)),
+            left=0.0 if explained.exact else None,
+            edit=message(f"pair_update.{explained.edit}", **_edit_words(explained.words)),
         )
 
 
