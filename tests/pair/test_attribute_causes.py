@@ -9,7 +9,7 @@ import pytest
 from pair.layer_pairs import Layers, put_side_by_side
 
 from trueline.pair.attributes.causes import find_causes
-from trueline.pair.attributes.provoking import latent_causes
+from trueline.pair.attributes.latent_causes import latent_causes
 from trueline.pair.blame import Blame
 from trueline.pair.questions.module_run import UNCHANGED, Change, RunModule
 

@@ -8,7 +8,7 @@ import pytest
 from pair.gradient_sides import INPUT, NAMES, PORTS, block_call, marked_line
 
 from trueline.locale import LANGUAGES
-from trueline.pair.backward.between import gradients_between
+from trueline.pair.backward.block_gradients import gradients_between
 from trueline.pair.backward.causes import backward_causes
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.slopes import check_custom_backward

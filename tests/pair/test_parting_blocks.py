@@ -17,9 +17,9 @@ from pair.op_blocks import both
 from torch import nn
 
 from trueline.pair.blame import Cause, Stage
+from trueline.pair.ops.divergence import part
 from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.op_graph import Graph
-from trueline.pair.ops.parting import part
 from trueline.pair.questions.question import pack, unpack
 
 FLOOR = 1e-5

@@ -19,7 +19,7 @@ from trueline.model.message import Message, message
 from trueline.model.noise import LossDrift, Noise
 from trueline.model.report import Curves
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.loss.asking import taken_by_both
+from trueline.pair.loss.answers import taken_by_both
 from trueline.pair.loss.cases import Labels
 from trueline.pair.questions.parts import GiveBatches, Train
 from trueline.pair.sides.parts import Parts

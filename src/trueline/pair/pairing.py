@@ -18,7 +18,7 @@ from trueline.model.json_value import Json
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
-from trueline.pair.aligning.moving import move_weights
+from trueline.pair.aligning.random_weights import move_weights
 from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
 from trueline.pair.curve_stage import curve_stage

@@ -9,8 +9,8 @@ from trueline.apitable.attributes import MINDSPORE, TORCH, KnownLayer
 from trueline.model.json_value import Json
 from trueline.pair.attributes.classes import class_differences
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
-from trueline.pair.attributes.own import own_differences
 from trueline.pair.attributes.padding import explicit, padded_alike
+from trueline.pair.attributes.user_classes import own_differences
 from trueline.pair.blame import Cause
 from trueline.pair.questions.module_run import Change
 

@@ -11,7 +11,7 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.backward.between import ended, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.block_gradients import ended, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences

@@ -11,8 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.data.asking import Chance
 from trueline.pair.data.forms import Relation, alike, apart, relate
+from trueline.pair.data.passages import Chance
 from trueline.pair.data.rows import labels, padding
 
 # Relations that hold exactly for every sample are no accident of a random crop or mirror.

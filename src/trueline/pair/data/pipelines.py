@@ -12,9 +12,9 @@ from trueline.data.pipeline.passing import Passed, Passing
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.data.asking import Batches, Chance, Passage, chance_of
 from trueline.pair.data.blames import Lines, compare_field, is_label
 from trueline.pair.data.forms import alike
+from trueline.pair.data.passages import Batches, Chance, Passage, chance_of
 from trueline.pair.data.stage import compare_batches, once
 from trueline.pair.data.steps import compare_passages
 from trueline.pair.questions.parts import Step

@@ -15,7 +15,7 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.pair.blame import Blame, Cause, Setting
-from trueline.pair.data.asking import Passage
+from trueline.pair.data.passages import Passage
 from trueline.pair.data.pipelines import Beside
 from trueline.pair.data.steps import known_in
 

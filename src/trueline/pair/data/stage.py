@@ -7,8 +7,8 @@ from typing import Final
 
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.data.asking import Batches, Chance, ask_batches
 from trueline.pair.data.blames import Lines, chance_blame, compare_field, is_label
+from trueline.pair.data.passages import Batches, Chance, ask_batches
 from trueline.pair.data.rows import matched
 from trueline.pair.data.steps import compare_steps
 from trueline.pair.sides.parts import Parts, skipped

@@ -11,9 +11,9 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause
-from trueline.pair.data.asking import Chance, Passage, ask_from, ask_transforms
 from trueline.pair.data.blames import Lines, chance_blame, compare_field, relation_blame
 from trueline.pair.data.forms import Relation, alike, apart, channel_axis, relate
+from trueline.pair.data.passages import Chance, Passage, ask_from, ask_transforms
 from trueline.pair.data.resizing import kinds_of
 from trueline.pair.questions.parts import Step
 from trueline.pair.sides.side import Side

@@ -16,17 +16,17 @@ from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.causes import find_causes
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.differences import differences
-from trueline.pair.attributes.provoking import latent_causes
+from trueline.pair.attributes.latent_causes import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage, counterpart_name, module_name
 from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
-from trueline.pair.forward.lacking import lacking_input
+from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.explaining import Explanation, explain_graphs
+from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
-from trueline.pair.ops.taken import taken
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights
 from trueline.pair.questions.recording import Call, Recording

@@ -12,7 +12,7 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
-from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
+from trueline.pair.attributes.latent_dropout import many, same_strength, strength
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at

@@ -14,7 +14,7 @@ from trueline.pair.coarse import Coarse
 from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
 from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of
-from trueline.pair.forward.shorter import Shorter, allowed, shorter
+from trueline.pair.forward.precision import Shorter, allowed, shorter
 from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 

@@ -17,7 +17,7 @@ from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, 
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
-from trueline.pair.forward.far import far_causes
+from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.loss.asking import Answer, Answered, Compared
+from trueline.pair.loss.answers import Answer, Answered, Compared
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE, Seen, fit
 from trueline.pair.loss.forms import LossForm, Over, Rows, Wide, evaluate

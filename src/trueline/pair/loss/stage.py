@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Stage, StageResult, StageVerdict
-from trueline.pair.loss.asking import Answered, Compared, Failed, ask, compare, taken_by_both
+from trueline.pair.loss.answers import Answered, Compared, Failed, ask, compare, taken_by_both
 from trueline.pair.loss.blames import blames_of
 from trueline.pair.loss.cases import OPTIONAL, CaseName, cases
 from trueline.pair.loss.ignored import ignoring

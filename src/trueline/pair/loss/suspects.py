@@ -11,7 +11,7 @@ import numpy as np
 
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.loss.asking import Answered, Compared, Failed
+from trueline.pair.loss.answers import Answered, Compared, Failed
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE
 from trueline.pair.questions.parts import About

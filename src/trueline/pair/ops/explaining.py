@@ -13,11 +13,11 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
+from trueline.pair.ops.divergence import Parting, PartingKind, part
+from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
 from trueline.pair.ops.op_graph import Graph
-from trueline.pair.ops.parting import Parting, PartingKind, part
-from trueline.pair.ops.parting_causes import parting_cause
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words

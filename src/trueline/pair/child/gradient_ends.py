@@ -11,7 +11,7 @@ from trueline.adapters.nouns import OpCall, Value
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import fingerprint
 from trueline.model.location import Location
-from trueline.pair.child.flow import GradientFlow
+from trueline.pair.child.gradient_flow import GradientFlow
 from trueline.pair.child.host import Host
 
 

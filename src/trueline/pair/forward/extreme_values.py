@@ -15,7 +15,7 @@ from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.faults import Fault, faults_of, merged
 from trueline.pair.forward.forced import force, reference_of
 from trueline.pair.forward.isolating import Isolated, beyond, coarse_of
-from trueline.pair.forward.shorter import allowed
+from trueline.pair.forward.precision import allowed
 from trueline.pair.questions.recording import Record, Recording
 from trueline.pair.sides.side import Side
 

@@ -17,7 +17,7 @@ from trueline.model.location import Location
 from trueline.model.trouble import Trouble
 from trueline.pair.child.block import Block, block_of
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
-from trueline.pair.child.flow import GradientFlow, flow_of
+from trueline.pair.child.gradient_flow import GradientFlow, flow_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.blocks import CustomBackward, CustomBackwards, MeasureSlopes, Slopes

@@ -19,8 +19,8 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
-from trueline.pair.child.ends import Ends
-from trueline.pair.child.flow import flow_of
+from trueline.pair.child.gradient_ends import Ends
+from trueline.pair.child.gradient_flow import flow_of
 from trueline.pair.child.host import Host
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 

@@ -10,14 +10,14 @@ from typing import Final
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
-from trueline.pair.ops.beside import Beside
 from trueline.pair.ops.edits import Edit, EditKind
+from trueline.pair.ops.graph_alignment import Beside
+from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
-from trueline.pair.ops.taken import taken
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4

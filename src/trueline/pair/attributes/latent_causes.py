@@ -10,8 +10,8 @@ from trueline.model.key import Kind
 from trueline.pair.attributes.causes import Trials
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.differences import differences
-from trueline.pair.attributes.provoking_dropout import dropping_otherwise
-from trueline.pair.attributes.provoking_inputs import Provocation, provocations
+from trueline.pair.attributes.latent_dropout import dropping_otherwise
+from trueline.pair.attributes.latent_inputs import Provocation, provocations
 from trueline.pair.attributes.reference import Reference, by_port_leaf
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame, Cause
