@@ -78,6 +78,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(PY) docs/generate.py
+	$(PY) docs/picture.py
 
 format: $(STAMP)
 	$(VENV)/bin/ruff check --fix .

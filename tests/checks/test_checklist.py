@@ -10,7 +10,7 @@ import pytest
 
 from trueline.checks.engine.check import Asking, Check, found, na, none, suspect
 from trueline.checks.engine.checklist import Checklist, fill_in
-from trueline.checks.engine.report import report_of
+from trueline.checks.engine.report import report
 from trueline.checks.engine.sources import Sources
 from trueline.model.finding import Conclusion, Evidence, Finding
 from trueline.model.location import Location
@@ -47,7 +47,7 @@ FINE = none("tr_02.script.whole", evidence=["the loss"])
 
 
 def text(checklist: Checklist) -> str:
-    return render_markdown(report_of(checklist), "en")
+    return render_markdown(report(checklist), "en")
 
 
 def test_what_looked_and_does_not_agree_is_told_with_who_says_what() -> None:

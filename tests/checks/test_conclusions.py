@@ -14,7 +14,7 @@ from trueline.checks.engine.checklist import Checklist, Row, chosen, fill_in
 from trueline.checks.engine.deciding import decided_by
 from trueline.checks.engine.gathering import Gathered
 from trueline.checks.engine.listing import all_checks, codes
-from trueline.checks.engine.report import conclusion_of, report_of, result_of
+from trueline.checks.engine.report import conclusion_of, report, result
 from trueline.locale import use_language
 from trueline.model.finding import Conclusion, Evidence, Finding
 from trueline.model.location import Location
@@ -166,9 +166,9 @@ def test_what_a_script_alone_cannot_decide_names_the_command_that_does(
 ) -> None:
     row = rows_of(usual)[code]
     assert row.conclusion is Conclusion.OPEN
-    assert command in render_markdown(report_of(usual), "en")
+    assert command in render_markdown(report(usual), "en")
     assert row.speaks.advice is not None and command in row.speaks.advice.text("en")
-    assert command in next(item["decided_by"] for item in result_of(usual).fields["items"] if item["code"] == code)
+    assert command in next(item["decided_by"] for item in result(usual).fields["items"] if item["code"] == code)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -227,7 +227,7 @@ def test_words_of_rows_are_those_of_the_language(usual: Checklist) -> None:
     try:
         for lang, word in (("zh", "待确认"), ("en", "Not decided")):
             use_language(lang)
-            items = result_of(usual).fields["items"]
+            items = result(usual).fields["items"]
             assert next(item["word"] for item in items if item["code"] == "hp.01") == word
     finally:
         use_language(None)

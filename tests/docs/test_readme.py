@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
+from docs.pages import ROOT, blocks, links, named, prose
 
 import trueline as package
 from trueline.cli.verbs import VERBS, every_verb, trueline
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 READMES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}
 GENERATED = ROOT / "docs" / "cli"
 PAGES = sorted(
@@ -22,17 +22,7 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
     if GENERATED not in path.parents
 )
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`(trueline [^`\n]+)`(?!`)")
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-
-
-def blocks(path: Path) -> list[tuple[str, str]]:
-    return BLOCK.findall(path.read_text("utf-8"))
-
-
-def prose(path: Path) -> str:
-    return BLOCK.sub("", path.read_text("utf-8"))
 
 
 def commands(path: Path) -> Iterator[list[str]]:
@@ -44,10 +34,6 @@ def commands(path: Path) -> Iterator[list[str]]:
             yield words[1:]
         elif "trueline" in words and words[words.index("trueline") - 1] == "-m":
             yield words[words.index("trueline") + 1 :]
-
-
-def named(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
@@ -63,8 +49,8 @@ def test_every_command_parses(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_every_relative_link_leads_somewhere(path: Path) -> None:
-    for target in LINK.findall(prose(path)):
-        if "://" not in target and not target.startswith("#"):
+    for _, target in links(path):
+        if not target.startswith("#"):
             assert (path.parent / target.partition("#")[0]).exists(), target
 
 
@@ -72,25 +58,6 @@ def test_every_relative_link_leads_somewhere(path: Path) -> None:
 def test_every_verb_is_in_the_table(lang: str) -> None:
     rows = re.findall(r"^\| `trueline (\w+)` \|", READMES[lang].read_text("utf-8"), re.MULTILINE)
     assert rows == list(VERBS)
-
-
-def test_both_languages_have_the_same_sections_and_tables() -> None:
-    def shape(lang: str) -> list[str]:
-        lines = prose(READMES[lang]).splitlines()
-        return [re.match(r"#*|\||- ", line)[0] for line in lines if line.startswith(("#", "|", "- "))]  # type: ignore[index]
-
-    assert shape("en") == shape("zh")
-    assert shape("en").count("##") >= 8
-
-
-def test_both_languages_show_the_same_commands_and_code() -> None:
-    def code(lang: str) -> list[tuple[str, list[list[str]]]]:
-        return [
-            (kind, [shlex.split(line, comments=True) for line in text.splitlines()] if kind != "text" else [])
-            for kind, text in blocks(READMES[lang])
-        ]
-
-    assert code("en") == code("zh")
 
 
 def test_python_that_is_shown_compiles_and_uses_public_names() -> None:

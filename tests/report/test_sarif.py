@@ -13,6 +13,7 @@ from report.sarif_shape import SARIF
 from trueline.checks.engine.check import found, suspect
 from trueline.checks.engine.checklist import Checklist, Row, fill_in
 from trueline.checks.engine.listing import all_checks
+from trueline.checks.engine.report import report
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
 from trueline.model.message import message
@@ -28,7 +29,7 @@ def written(*findings: Finding, ignored: tuple[Finding, ...] = (), notes: tuple[
         Row("tr.02", "a title", Conclusion.NA, findings[0], {}),
     ]
     told: dict[str, Any] = json.loads(
-        render_sarif(Checklist(rows, findings, ignored, {}, [message(one) for one in notes]))
+        render_sarif(report(Checklist(rows, findings, ignored, {}, [message(one) for one in notes])))
     )
     assert list(faults(told, SARIF, SARIF)) == []
     run: dict[str, Any] = told["runs"][0]
@@ -46,7 +47,7 @@ def test_a_script_with_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "        optimizer.step()\n"
     )
     filled = fill_in(all_checks(), {"script": read_script([path])})
-    told = json.loads(render_sarif(filled))
+    told = json.loads(render_sarif(report(filled)))
     assert list(faults(told, SARIF, SARIF)) == []
     (result,) = [one for one in told["runs"][0]["results"] if one["kind"] == "fail"]
     rules = told["runs"][0]["tool"]["driver"]["rules"]

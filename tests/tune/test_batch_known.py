@@ -17,9 +17,9 @@ from torch.utils import data
 from tune_in_process import Here
 
 from trueline.model.trouble import BadUsage
-from trueline.tune.batch.answer import report, result
 from trueline.tune.batch.judging import Verdict, judge
 from trueline.tune.batch.ladder import Climbed, Ladder
+from trueline.tune.batch.report import report, result
 
 # Inputs of +1 and -1: half the mean squared error has a second derivative of exactly 1 on every batch, so that plain
 # gradient descent multiplies the distance from the solution by 1 - lr, and diverges from a rate of 2 on. Targets are

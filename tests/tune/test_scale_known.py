@@ -13,8 +13,8 @@ import torch
 from mindspore import amp, nn
 from tune_in_process import Here
 
-from trueline.tune.scale.answer import result
 from trueline.tune.scale.judging import Verdict, judge
+from trueline.tune.scale.report import result
 from trueline.tune.scale.search import Search, Searched
 from trueline.tune.scale.seen import BuiltScaler, Seen, SeenUpdate, Sizes
 from trueline.tune.scale.shares import row_of

@@ -30,7 +30,7 @@ class Attribute:
     torch: str
     mindspore: str
     form: str
-    fixed: Any
+    fixed: object
     always: bool
 
     def spelled(self, flavour: str) -> str:
@@ -85,7 +85,10 @@ class KnownLayer:
         return {**found, **dict(zip(names, args, strict=False)), **kwargs}
 
     def read(
-        self, arguments: Mapping[str, Any] | None, attributes: Mapping[str, Any], shape: Sequence[int] | None = None
+        self,
+        arguments: Mapping[str, object] | None,
+        attributes: Mapping[str, object],
+        shape: Sequence[int] | None = None,
     ) -> dict[str, Any]:
         """The value of each argument in the form that both frameworks share; what cannot be told is left out.
 
@@ -95,26 +98,26 @@ class KnownLayer:
         # torch computes with the attributes; MindSpore has often put the arguments into operators before.
         seen = {**given, **attributes} if self.framework == TORCH else {**attributes, **given}
         found: dict[str, Any] = {}
-        for name, one in self.kind.has.items():
-            spelled = one.spelled(self.flavour)
+        for name, attribute in self.kind.has.items():
+            spelled = attribute.spelled(self.flavour)
             if not spelled:
-                found[name] = one.fixed
+                found[name] = attribute.fixed
             elif spelled in seen:
                 spot = Spot(spelled, self.flavour == TORCH, self.rank, seen, arguments is not None, shape)
-                found[name] = FORMS[one.form].read(spot)
-            elif one.form == "flag" and attributes:
-                found[name] = one.fixed if one.fixed is not None else True
-            elif one.fixed is not None:
-                found[name] = one.fixed
+                found[name] = FORMS[attribute.form].read(spot)
+            elif attribute.form == "flag" and attributes:
+                found[name] = attribute.fixed if attribute.fixed is not None else True
+            elif attribute.fixed is not None:
+                found[name] = attribute.fixed
         return found
 
-    def written(self, name: str, value: Any, shape: Sequence[int] | None = None) -> dict[str, Any] | None:
+    def written(self, name: str, value: object, shape: Sequence[int] | None = None) -> dict[str, Any] | None:
         """The constructor's arguments that bring a value; None where the class cannot have it."""
-        one = self.kind.has[name]
-        spelled = one.spelled(self.flavour)
+        attribute = self.kind.has[name]
+        spelled = attribute.spelled(self.flavour)
         if not spelled:
-            return {} if value == one.fixed else None
-        return FORMS[one.form].write(value, Spot(spelled, self.flavour == TORCH, self.rank, shape=shape))
+            return {} if value == attribute.fixed else None
+        return FORMS[attribute.form].write(value, Spot(spelled, self.flavour == TORCH, self.rank, shape=shape))
 
 
 @cache
@@ -143,7 +146,7 @@ def _known(flavour: str, framework: str, word: str) -> KnownLayer | None:
 
 @cache
 def _by_class(flavour: str) -> Mapping[str, LayerKind]:
-    return {name: one for one in layer_kinds().values() for name in one.classes(flavour) if name}
+    return {name: layer for layer in layer_kinds().values() for name in layer.classes(flavour) if name}
 
 
 def _kind(kind: str, row: Mapping[str, Any]) -> LayerKind:

@@ -50,7 +50,7 @@ class Form:
     write: Callable[[Any, Spot], Arguments | None]
 
 
-def one_for_all(value: Any) -> Any:
+def one_for_all(value: object) -> object:
     """A number where all of a list are that number, else the list."""
     if not isinstance(value, list | tuple):
         return value
@@ -58,22 +58,22 @@ def one_for_all(value: Any) -> Any:
     return found[0] if found and all(one == found[0] for one in found) else found
 
 
-def _as_it_is(value: Any, spot: Spot) -> Arguments:
+def _as_it_is(value: object, spot: Spot) -> Arguments:
     return {spot.name: tuple(value) if isinstance(value, list) else value}
 
 
-def _number(spot: Spot) -> Any:
+def _number(spot: Spot) -> object:
     found = spot.value
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else found
 
 
-def _rate(spot: Spot) -> Any:
+def _rate(spot: Spot) -> object:
     """MindSpore takes no whole factors."""
     found = one_for_all(spot.value)
     return float(found) if isinstance(found, int) else found
 
 
-def _window_stride(spot: Spot) -> Any:
+def _window_stride(spot: Spot) -> object:
     """torch's None is the size of the window."""
     return one_for_all(spot.seen["kernel_size"] if spot.value is None else spot.value)
 
@@ -103,7 +103,7 @@ def _by_tanh(spot: Spot) -> bool:
     return spot.value in ("tanh", True)
 
 
-def _write_by_tanh(value: Any, spot: Spot) -> Arguments:
+def _write_by_tanh(value: object, spot: Spot) -> Arguments:
     return {spot.name: ("tanh" if value else "none") if spot.torch else value}
 
 
@@ -120,7 +120,7 @@ def _batch_statistics(spot: Spot) -> bool | None:
     return found if not spot.torch else None if found else True
 
 
-def _write_batch_statistics(value: Any, spot: Spot) -> Arguments | None:
+def _write_batch_statistics(value: object, spot: Spot) -> Arguments | None:
     if not spot.torch:
         return {spot.name: value}
     return None if value is False else {spot.name: value is None}
@@ -153,7 +153,7 @@ def _write_norm_axes(value: Any, spot: Spot) -> Arguments | None:
     return {**found, "begin_norm_axis": begin, "begin_params_axis": begin}
 
 
-def _padding(spot: Spot) -> Any:
+def _padding(spot: Spot) -> object:
     """What is added before and after each axis, as pairs; "same" where the input's size decides."""
     mode = spot.pad_mode
     if mode == "same":
@@ -175,7 +175,7 @@ def _write_padding(value: Any, spot: Spot) -> Arguments | None:
     return found
 
 
-def _write_pool_padding(value: Any, spot: Spot) -> Arguments | None:
+def _write_pool_padding(value: object, spot: Spot) -> Arguments | None:
     """MindSpore lets a pooling pad both sides of an axis alike only."""
     sides = None if value == "same" else _per_axis(value)
     if isinstance(sides, tuple) and not spot.torch:
@@ -183,7 +183,7 @@ def _write_pool_padding(value: Any, spot: Spot) -> Arguments | None:
     return _simple_padding(value, spot)
 
 
-def _simple_padding(value: Any, spot: Spot) -> Arguments | None:
+def _simple_padding(value: object, spot: Spot) -> Arguments | None:
     """The argument where it is one number, or torch's tuple of one for each axis."""
     if value == "same":
         return {spot.name: "same"} if spot.torch else {"pad_mode": "same", spot.name: 0}
@@ -203,7 +203,7 @@ def _per_axis(pairs: Any) -> Any:
     return tuple(found) if isinstance(found, list) else found
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 

@@ -53,7 +53,7 @@ def op_kind(framework: str, name: str) -> str:
     """The kind of an operator by its name in a framework; an unknown one's own name in lower case."""
     known = _by_name(framework)
     lower = name.lower()
-    return next((known[one] for one in _spellings(lower) if one in known), lower)
+    return next((known[spelling] for spelling in _spellings(lower) if spelling in known), lower)
 
 
 def _spellings(name: str) -> Iterator[str]:

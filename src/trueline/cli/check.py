@@ -71,7 +71,7 @@ def command(
     start_lightly()
     from trueline.checks.engine.checklist import fill_in
     from trueline.checks.engine.gathering import BENCH, Gathered
-    from trueline.checks.engine.report import report_of, result_of
+    from trueline.checks.engine.report import report, result
 
     settings = _settings(paths)
     checks = _chosen(_items(select), _items(ignore), settings)
@@ -88,9 +88,9 @@ def command(
             settings.limits,
             looked_at=gathered.looked_at,
             notes=gathered.notes,
-            progress=lambda one: tell(one.code),
+            progress=lambda check: tell(check.code),
         )
-    code = answer(result_of(checklist), lambda: report_of(checklist), as_json=as_json)
+    code = answer(result(checklist), lambda: report(checklist), as_json=as_json)
     write_output(output, checklist)
     return code
 

@@ -196,10 +196,10 @@ def _confirmed_cause(scripts: Path) -> Message | None:
         folder=scripts,
         steps=0,
     )
-    for one in paired.blames:
-        if one.confirmed and one.module == _PLANTED_IN and one.edit is not None:
-            numbers = {"before": f"{one.measured or 0:.1g}", "after": f"{one.left or 0:.1g}"}
-            return message("demo.confirmed", sentence=one.message, edit=one.edit, **numbers)
+    for blame in paired.blames:
+        if blame.confirmed and blame.module == _PLANTED_IN and blame.edit is not None:
+            numbers = {"before": f"{blame.measured or 0:.1g}", "after": f"{blame.left or 0:.1g}"}
+            return message("demo.confirmed", sentence=blame.message, edit=blame.edit, **numbers)
     return None
 
 

@@ -22,7 +22,7 @@ def help_page(
     for paragraph in translate(command.help or "").strip().split("\n"):
         lines += [f"  {line}" for line in wrap(paragraph, width - 2)] or [""]
     lines += ["", render("cli.options")]
-    lines += _two_columns([(option_name(one), option_help(one)) for one in shown_options(command, ctx)], width)
+    lines += _two_columns([(option_name(option), option_help(option)) for option in shown_options(command, ctx)], width)
     if verbs:
         lines += ["", render("cli.commands"), *_two_columns(verbs, width)]
     # A terminal that lacks a character gets its escape: a help page must not fail.

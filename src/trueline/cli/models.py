@@ -25,8 +25,8 @@ def open_weights_at(path: Path) -> Weights:
 def known_of(described: Described) -> Known:
     """What a model says of names: its classes by the paths of the names that its checkpoints have."""
     classes = dict(described.classes)
-    for one in described.parameters:
+    for parameter in described.parameters:
         # A checkpoint may call a module otherwise than its attribute path does.
-        path = described.paths.get(one.name, one.name).rpartition(".")[0]
-        classes.setdefault(one.name.rpartition(".")[0], described.classes.get(path, ""))
+        path = described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
+        classes.setdefault(parameter.name.rpartition(".")[0], described.classes.get(path, ""))
     return Known(Naming(described.framework), described.parameters, classes)

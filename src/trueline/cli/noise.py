@@ -39,7 +39,7 @@ class Measured:
         """Whether the noise is in the run folder."""
         return self.noise is not None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """What the verb's answer says of it."""
         tries = self.noise.tries if self.noise is not None else 0
         return {"measured": self.done, "tries": tries, "message": self.said.text()}
@@ -103,7 +103,7 @@ def _measure(command: Command, wanted: Wanted, plan: _Plan, runs: int, say: Say)
 
 def _try(
     command: Command, wanted: Wanted, plan: _Plan, seed: int | None, ulps: int = 1
-) -> tuple[Tried, Mapping[str, Any]]:
+) -> tuple[Tried, Mapping[str, object]]:
     ended = command.run(wanted, Perturbation(seed, plan.length, ulps))
     again = _opened(wanted.folder)
     rank = again.rank() if again is not None else None
@@ -129,7 +129,7 @@ def _opened(folder: Path) -> Run | None:
         return None
 
 
-def _how(plan: _Plan, control: Tried, told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _how(plan: _Plan, control: Tried, told: Sequence[Mapping[str, object]]) -> dict[str, object]:
     moved = [framework for one in told for framework in one.values() if isinstance(framework, dict)]
     return {
         "inputs": sum(one.get("inputs", 0) for one in moved),

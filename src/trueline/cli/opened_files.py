@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.cli.script_verb import say
 from trueline.model.message import Message, message
@@ -37,7 +37,7 @@ def begin_list(wanted: Wanted, script: str, *, launcher: bool) -> OpenedFiles | 
 
 def finish_list(
     opened: OpenedFiles | None, wanted: Wanted, shown: Path, *, launcher: bool, quiet: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Make the list, take the hashes where this is the only process, and say what there is."""
     if opened is None:
         return {}

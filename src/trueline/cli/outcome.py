@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -48,7 +48,7 @@ class Outcome:
             sys.stderr = open(os.devnull, "w")  # noqa: PTH123
         return self
 
-    def end(self, returned: Any) -> None:
+    def end(self, returned: object) -> None:
         """The verb came to its end: what it returned is the exit code, and its output must be out by now."""
         self.code = int(returned) if isinstance(returned, int) else 0
         if isinstance(returned, Verdict):
@@ -84,7 +84,7 @@ def code_of(work: Callable[[], int]) -> int:
 def ended_cleanly() -> Iterator[None]:
     """Around work that leaves a mess where it is ended in the middle: a request to end unwinds it first."""
 
-    def end(number: int, _: Any) -> None:
+    def end(number: int, _: object) -> None:
         raise SystemExit(128 + number)
 
     try:

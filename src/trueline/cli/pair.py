@@ -117,7 +117,7 @@ def _check_tests(tests: Path, force: bool) -> None:
     check_place(tests.with_suffix(".npz"), force)
 
 
-def _json(option: str, text: str | None, kind: type, otherwise: Any) -> Any:
+def _json(option: str, text: str | None, kind: type, otherwise: object) -> Any:
     if text is None:
         return otherwise
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from trueline.record.stderr_line import write_line
 
 if TYPE_CHECKING:
     from trueline.checks.engine.checklist import Checklist
+    from trueline.model.report import Report
 
 _PAGE: Final = (".html", ".htm")
 _MARKDOWN: Final = (".md", ".markdown")
@@ -47,16 +49,20 @@ def _ending(output: Path) -> str:
 
 
 def _rendered(ending: str, checklist: Checklist) -> str:
+    from trueline.checks.engine.report import report
+
+    return _renderer(ending)(report(checklist))
+
+
+def _renderer(ending: str) -> Callable[[Report], str]:
     if ending == _SARIF:
         from trueline.report.sarif import render_sarif
 
-        return render_sarif(checklist)
-    from trueline.checks.engine.report import report_of
-
+        return render_sarif
     if ending in _PAGE:
         from trueline.report.html.page import render_html
 
-        return render_html(report_of(checklist))
+        return render_html
     from trueline.report.markdown import render_markdown
 
-    return render_markdown(report_of(checklist))
+    return render_markdown

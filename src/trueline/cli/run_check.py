@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.cli.script_verb import say, show_beside
 from trueline.model.message import message
@@ -34,11 +34,11 @@ class Ended:
         """Those of the answer."""
         return self.checklist.findings if self.checklist is not None else ()
 
-    def to_json(self) -> dict[str, Any] | None:
+    def to_json(self) -> dict[str, object] | None:
         """What the answer of ``run`` says of it."""
-        from trueline.checks.engine.report import result_of
+        from trueline.checks.engine.report import result
 
-        return dict(result_of(self.checklist).fields) if self.checklist is not None else None
+        return dict(result(self.checklist).fields) if self.checklist is not None else None
 
 
 class RunCheck:
@@ -118,14 +118,14 @@ class RunCheck:
         return self._chosen
 
     def _show(self, checklist: Checklist) -> None:
-        from trueline.checks.engine.report import conclusion_of, report_of
+        from trueline.checks.engine.report import conclusion_of, report
 
         if self._quiet:
             if checklist.problems:
                 say(conclusion_of(checklist))
             return
         write_beside("\n")
-        show_beside(report_of(checklist))
+        show_beside(report(checklist))
 
 
 def _shown(script: Path) -> str:

@@ -21,5 +21,5 @@ def command(folder: str, as_json: bool) -> int:
 
     top = Path(folder)
     runs = list_runs(top)
-    result = Result("runs", listing_conclusion(top, runs), fields={"runs": [one.to_json() for one in runs]})
+    result = Result("runs", listing_conclusion(top, runs), fields={"runs": [run.to_json() for run in runs]})
     return answer(result, lambda: listing_report(top, runs), as_json=as_json)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -37,7 +37,7 @@ class ScriptVerb(Verb):
         script: str = "SCRIPT",
         quiet: str = "run.quiet",
         json: str = "run.json",
-        **settings: Any,
+        **settings: object,
     ) -> None:
         options = [
             *params,
@@ -46,7 +46,7 @@ class ScriptVerb(Verb):
             click.Option(["--json", "json_file"], metavar="FILE", help=json),
         ]
         # Help begins with the options that have a letter.
-        options.sort(key=lambda one: min(map(len, one.opts)) > len("-m"))
+        options.sort(key=lambda option: min(map(len, option.opts)) > len("-m"))
         command_line = click.Argument(
             ["command_line"], metavar=f"{script} [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED
         )

@@ -47,7 +47,7 @@ def command(
 
 def _rank(run: Run, asked: int | None) -> int | None:
     if asked is not None and asked not in run.ranks:
-        there = ", ".join(str(one) for one in run.ranks) or "-"
+        there = ", ".join(str(rank) for rank in run.ranks) or "-"
         raise BadUsage("show.no_such_rank", rank=asked, ranks=there)
     return asked if asked is not None else next(iter(run.ranks), None)
 

@@ -38,7 +38,9 @@ def _what(error: click.ClickException) -> str:
 
 def _is_flag(error: click.BadOptionUsage) -> bool:
     params = error.ctx.command.params if error.ctx is not None else []
-    return any(isinstance(one, click.Option) and one.is_flag and error.option_name in one.opts for one in params)
+    return any(
+        isinstance(param, click.Option) and param.is_flag and error.option_name in param.opts for param in params
+    )
 
 
 def _parameter(error: click.BadParameter) -> str:

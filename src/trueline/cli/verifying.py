@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel.array import Array
@@ -36,12 +35,12 @@ def fed(bench: Side, source: Path, inputs: Sequence[str]) -> list[Array]:
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
-        shapes = ", ".join("x".join(map(str, one.shape)) for one in arrays)
+        shapes = ", ".join("x".join(map(str, array.shape)) for array in arrays)
         raise BadUsage("convert.verify_bad_guess", reason=str(trouble), shapes=shapes) from None
     return arrays
 
 
-def verified(sides: Sequence[Side], source: Path, output: Path, arrays: Sequence[Array]) -> dict[str, Any]:
+def verified(sides: Sequence[Side], source: Path, output: Path, arrays: Sequence[Array]) -> dict[str, object]:
     """What a verification adds to the answer: findings, fields of the JSON and blocks."""
     bench, port = sides
     findings = [one for one in (_load(bench, source), _load(port, output)) if one is not None]
@@ -86,7 +85,7 @@ def _verdict(found: Verified, names: dict[str, str]) -> tuple[Finding | None, Me
         advice = message("convert.verify_advice")
         finding = Finding(OUTPUTS, Conclusion.FOUND, text, advice=advice, measured=worst.level, limit=worst.floor.value)
         return finding, None
-    if all(one.blind for one in found.outputs):
+    if all(output.blind for output in found.outputs):
         return None, message("convert.verified_blind")
     if worst.verdict.value == "equal":
         return None, message("convert.verified_equal", **names)

@@ -106,7 +106,9 @@ def _concluded(
             say(message("watch.again", step=watched.watch.wrong_at))
         watched.run_again()
     watched.write_hits()
-    result = _result(watched)
+    from trueline.watch import report
+
+    result = report.result(watched)
     if folder is not None:
         result = replace(result, fields={**result.fields, "run": str(folder)})
     answer(result.dump() + "\n")
@@ -130,47 +132,24 @@ def _free_folder(output: str) -> Path:
     return folder
 
 
-def _result(watched: Watched) -> Result:
-    from trueline.watch.state import Watch
-    from trueline.watch.telling import conclusion, findings, without_framework
-
-    coverage, seen = watched.coverage, watched.watch or Watch()
-    untouched = watched.watch is None and coverage.off is None and not coverage.unseen
-    found = [without_framework()] if untouched else findings(seen, watched.hit, coverage)
-    fields = {
-        "first": watched.hit.to_json() if watched.hit is not None else None,
-        "script_exit": watched.code,
-        "steps": seen.steps,
-        "skipped": seen.skipped,
-        "thrown_away": seen.thrown_away,
-        "kept_bytes": seen.kept_bytes,
-        **coverage.to_json(),
-    }
-    return Result("watch", conclusion(found), coverage.exit(found), found, fields)
-
-
 def _show(watched: Watched, result: Result) -> None:
     if result.exit is not Exit.PROBLEM:
         say(result.conclusion)
         return
-    from trueline.watch.telling import report
+    from trueline.watch.report import report
 
     show_beside(report(watched.command.script, list(result.findings), watched.hit))
 
 
 def _dump(folder: Path, json_file: str | None) -> int:
-    from trueline.model.report import Report
     from trueline.report.terminal import render_report
+    from trueline.watch import report
     from trueline.watch.dump import watch_dump
 
     found = watch_dump(folder)
-    first = found.first.to_json() if found.first is not None else None
-    code = Exit.FINE if found.first is None else Exit.PROBLEM
-    result = Result("watch", found.sentence(), code, [found.finding()], {"first": first})
+    result = report.dump_result(found)
     with script_output(json_file) as answer:
         answer(result.dump() + "\n")
     if json_file != "-":
-        render_report(
-            Report(message("watch.title", script=str(folder)), found.sentence(), [found.finding()]), sys.stdout
-        )
-    return int(code)
+        render_report(report.dump_report(found), sys.stdout)
+    return int(result.exit)

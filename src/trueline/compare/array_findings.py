@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.arrays import ArraysComparison, Part, counted, is_transposed, one_factor
 from trueline.compare.floors import Basis
@@ -37,7 +37,7 @@ def array_findings(compared: ArraysComparison) -> list[Finding]:
 def _tensor(compared: ArraysComparison, part: Part, first: Row) -> Finding:
     names = side_names(compared.a, compared.b)
     rows = [row for one in compared.parts for row in one.tensors.rows]
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "name": printable(f"{part.name}: {first.a.name}" if part.section and part.name else first.a.name),
         "a": names[0],
         "b": names[1],
@@ -77,8 +77,8 @@ def _other_ranks(compared: ArraysComparison) -> Iterator[Finding]:
     main = compared.main
     if main is None or main.rank is None or main.tensors.first is None:
         return
-    same_step = [one for one in compared.parts if one.step == main.step]
-    apart = [one.rank for one in same_step if one.tensors.first is not None]
+    same_step = [part for part in compared.parts if part.step == main.step]
+    apart = [part.rank for part in same_step if part.tensors.first is not None]
     if len(apart) < len(same_step):
         said = message("compare.ranks", ranks=", ".join(str(one) for one in apart), count=len(same_step))
         where = Location(rank=main.rank, step=main.step)
@@ -111,5 +111,5 @@ def namers(compared: ArraysComparison) -> tuple[Callable[[Key], str], Callable[[
     named: tuple[dict[Key, str], dict[Key, str]] = ({}, {})
     for part in compared.parts:
         for side, names in zip((part.tensors.a, part.tensors.b), named, strict=True):
-            names.update((one.key, one.name) for one in side)
+            names.update((tensor.key, tensor.name) for tensor in side)
     return (lambda key: named[0].get(key, str(key)), lambda key: named[1].get(key, str(key)))

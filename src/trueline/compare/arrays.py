@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Alignment, Layout, Leftover
 from trueline.compare.measure import Task
@@ -57,14 +57,14 @@ class ArraysComparison:
     @property
     def verdict(self) -> Verdict | None:
         """The worst of all, None where nothing could be compared."""
-        verdicts = [one.tensors.verdict for one in self.parts]
+        verdicts = [part.tensors.verdict for part in self.parts]
         left = any(self.leftovers(part) != (0, 0) for part in self.parts)
-        return worst([one for one in verdicts if one is not None] + [Verdict.DIFFERS] * left)
+        return worst([verdict for verdict in verdicts if verdict is not None] + [Verdict.DIFFERS] * left)
 
     @property
     def main(self) -> Part | None:
         """The first part that differs, else the first."""
-        differing = (one for one in self.parts if one.tensors.first is not None)
+        differing = (part for part in self.parts if part.tensors.first is not None)
         return next(differing, self.parts[0] if self.parts else None)
 
     @property
@@ -80,7 +80,7 @@ class ArraysComparison:
     @property
     def alignments(self) -> Sequence[Alignment]:
         """How names were paired, part by part."""
-        return [one.tensors.alignment for one in self.parts]
+        return [part.tensors.alignment for part in self.parts]
 
     def leftovers(self, part: Part) -> tuple[int, int]:
         """How many tensors only a, only b has, without those that cannot have a counterpart."""
@@ -95,14 +95,14 @@ def counted(left: Sequence[Leftover], tensors: Sequence[Tensor]) -> list[Leftove
     """Those left over that could have a counterpart: not counters, nor second names of what has one."""
     if not left:
         return []
-    of = {one.key: one for one in tensors}
-    alone = {one.key for one in left}
-    shared = {one.stored.shared_with for one in tensors if one.stored is not None and one.key not in alone}
-    named = {one.name for one in tensors if one.key not in alone}
+    of = {tensor.key: tensor for tensor in tensors}
+    alone = {leftover.key for leftover in left}
+    shared = {tensor.stored.shared_with for tensor in tensors if tensor.stored is not None and tensor.key not in alone}
+    named = {tensor.name for tensor in tensors if tensor.key not in alone}
     return [
-        one
-        for one in left
-        if one.key.index not in _NO_COUNTERPART and not _has_another_name(of[one.key], named, shared)
+        leftover
+        for leftover in left
+        if leftover.key.index not in _NO_COUNTERPART and not _has_another_name(of[leftover.key], named, shared)
     ]
 
 
@@ -130,7 +130,7 @@ def compare_folders(
 ) -> ArraysComparison:
     """Two folders of arrays, in the order of their names, numbers in them counting as numbers."""
     sides = [dict(sorted(one.items(), key=lambda item: natural(item[0]))) for one in (here, there)]
-    here_all, there_all = (_named(one, Kind.OUT) for one in sides)
+    here_all, there_all = (_named(side, Kind.OUT) for side in sides)
     if len(here_all) == len(there_all) == 1:
         # Two single arrays are meant to be compared, whatever they are called.
         here_all = [replace(here_all[0], key=there_all[0].key)]
@@ -163,7 +163,7 @@ def compare_dumps(a: Dump, b: Dump, how: How, rank: int | None = None) -> Arrays
     return ArraysComparison(a.path, b.path, parts, in_order=True)
 
 
-def natural(name: str) -> list[Any]:
+def natural(name: str) -> list[object]:
     """A name as it sorts where numbers count as numbers."""
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in _DIGITS.split(name)]
 
@@ -197,26 +197,28 @@ def is_transposed(row: Row) -> bool:
 
 def _named(arrays: Mapping[str, Stored], kind: Kind) -> list[Tensor]:
     found = []
-    for name, one in arrays.items():
+    for name, stored in arrays.items():
         key = Key.of_parameter(name, kind) if kind is Kind.PARAM else Key.of(name, kind)
-        found.append(Tensor(key, name, one.shape, str(one.dtype), one))
+        found.append(Tensor(key, name, stored.shape, str(stored.dtype), stored))
     return found
 
 
 def _dumped(tensors: Iterable[Dumped]) -> list[Tensor]:
     """In order of execution; a layer's own weights come before what it makes of them."""
     ordered: list[Dumped] = []
-    for _, group in groupby(tensors, key=lambda one: (one.key.phase, one.key.module, one.key.call)):
-        ordered += sorted(group, key=lambda one: _WITHIN.get(one.key.kind, 1))
-    return [Tensor(one.key, one.name, one.shape, one.dtype, one.stored, one.numbers) for one in ordered]
+    for _, group in groupby(tensors, key=lambda tensor: (tensor.key.phase, tensor.key.module, tensor.key.call)):
+        ordered += sorted(group, key=lambda dumped: _WITHIN.get(dumped.key.kind, 1))
+    return [
+        Tensor(dumped.key, dumped.name, dumped.shape, dumped.dtype, dumped.stored, dumped.numbers) for dumped in ordered
+    ]
 
 
 def _network(tensors: Sequence[Dumped]) -> Network:
-    return Network({one.key.module: one.type for one in tensors if one.type})
+    return Network({tensor.key.module: tensor.type for tensor in tensors if tensor.type})
 
 
 def _places(dump: Dump) -> str:
     """The steps of a dump, as a sentence lists them."""
     steps = sorted({step for step, _ in dump.steps})
-    shown = ", ".join(str(one) for one in steps[:10])
+    shown = ", ".join(str(step) for step in steps[:10])
     return f"{shown}, ..." if len(steps) > 10 else shown or "-"

@@ -63,7 +63,7 @@ def _same_samples(a: Iterable[Batch], b: Iterable[Batch]) -> bool:
     sides = [
         {print for batch in batches if batch.fields for print in batch.fields[0].fingerprints} for batches in (a, b)
     ]
-    return len(sides[0] & sides[1]) >= _MOSTLY * min(len(one) for one in sides) > 0
+    return len(sides[0] & sides[1]) >= _MOSTLY * min(len(side) for side in sides) > 0
 
 
 def _batches(folder: RankFolder) -> Iterator[tuple[int, Batch]]:

@@ -39,19 +39,19 @@ def pair_by_values(alignment: Alignment, a: Mapping[Key, Tensor], b: Mapping[Key
     return replace(
         alignment,
         pairs=sorted([*alignment.pairs, *pairs], key=lambda pair: order[pair.b]),
-        only_a=[one for one in alignment.only_a if one.key not in taken_a],
-        only_b=[one for one in alignment.only_b if one.key not in taken_b],
+        only_a=[leftover for leftover in alignment.only_a if leftover.key not in taken_a],
+        only_b=[leftover for leftover in alignment.only_b if leftover.key not in taken_b],
     )
 
 
 def _places(left: Sequence[Leftover], tensors: Mapping[Key, Tensor]) -> dict[tuple[object, ...], list[Key]]:
     found: dict[tuple[object, ...], list[Key]] = {}
-    for one in left:
-        tensor = tensors[one.key]
+    for leftover in left:
+        tensor = tensors[leftover.key]
         mark = _mark(tensor)
         if mark is not None:
             # What a module gives is never what it keeps.
-            found.setdefault((one.key.kind, one.key.phase, *mark), []).append(one.key)
+            found.setdefault((leftover.key.kind, leftover.key.phase, *mark), []).append(leftover.key)
     return found
 
 

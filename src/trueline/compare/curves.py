@@ -102,7 +102,7 @@ def compare_curves(
     common = [(step, value, at_b[step]) for step, value in zip(a.steps, a.values, strict=True) if step in at_b]
     walk = _walk(common, floors or Floors(), dtype, rounded)
     verdict = _verdict(len(common), walk)
-    decade = _decade([one for one in walk.gaps if walk.parts is None or one[0] <= walk.parts.step])
+    decade = _decade([gap for gap in walk.gaps if walk.parts is None or gap[0] <= walk.parts.step])
     return CurveComparison(
         a,
         b,
@@ -154,7 +154,9 @@ def _walk(common: Sequence[tuple[int, float, float]], floors: Floors, dtype: str
             walk.parts = Parting(step, here, there, band)
     if not floors.given:
         found = [walk.parts, _jump(common, walk), _one_sided(common, start) if walk.parts is None else None]
-        walk.parts = min((one for one in found if one is not None), key=lambda one: one.step, default=None)
+        walk.parts = min(
+            (parting for parting in found if parting is not None), key=lambda parting: parting.step, default=None
+        )
     return walk
 
 

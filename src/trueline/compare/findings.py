@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.batches import Data
 from trueline.compare.floors import Basis
@@ -74,7 +74,7 @@ def findings(compared: RunComparison) -> list[Finding]:
     elif compared.loss.shared_trouble is not None and not found:
         found.append(shared_finding(compared.loss, names))
     # Roots come first; what follows from them keeps its order.
-    return sorted(found, key=lambda one: one.because is not None)
+    return sorted(found, key=lambda finding: finding.because is not None)
 
 
 def stopped_at(compared: RunComparison, found: Sequence[Finding]) -> Stage | None:
@@ -102,7 +102,7 @@ def _fed_alike(compared: RunComparison) -> bool:
 
 def _cause_of(compared: RunComparison, first: Row, step: Tensors, earlier: Sequence[Finding]) -> str | None:
     """The earlier finding that explains the first tensors that differ."""
-    codes = {one.code for one in earlier}
+    codes = {finding.code for finding in earlier}
     kind = first.pair.b.kind
     if kind in _FORWARD:
         if DATA in codes and (compared.batches.step or 0) <= step.step:
@@ -124,7 +124,7 @@ def _cause_of(compared: RunComparison, first: Row, step: Tensors, earlier: Seque
 
 def _built_otherwise(compared: RunComparison, module: str) -> bool:
     """Whether a module's own parameters have another shape, or are missing on the other side."""
-    other = [one.name.rpartition(".")[0] for one, _ in compared.weights.shapes]
+    other = [parameter.name.rpartition(".")[0] for parameter, _ in compared.weights.shapes]
     other += [left.key.module for left in (*compared.weights.only_a, *compared.weights.only_b)]
     return any(_inside(one, module) for one in other)
 
@@ -134,23 +134,23 @@ def _inside(module: str, other: str) -> bool:
 
 
 def _because(earlier: Sequence[Finding]) -> str | None:
-    return next((one.code for one in earlier if one.because is None), None)
+    return next((finding.code for finding in earlier if finding.because is None), None)
 
 
 def _structure(compared: RunComparison) -> Finding:
     weights = compared.weights
     params = {"a": compared.a.name, "b": compared.b.name}
     if weights.shapes:
-        one, other = weights.shapes[0]
+        parameter, other = weights.shapes[0]
         said = message(
             "compare.structure_shape",
-            name=one.name,
-            shape=list(one.shape),
+            name=parameter.name,
+            shape=list(parameter.shape),
             other=other.name,
             other_shape=list(other.shape),
             **params,
         )
-        module = one.name.rpartition(".")[0]
+        module = parameter.name.rpartition(".")[0]
     elif weights.only_a or weights.only_b:
         left = (weights.only_a or weights.only_b)[0]
         said = message(
@@ -163,10 +163,12 @@ def _structure(compared: RunComparison) -> Finding:
         )
         module = left.key.module
     else:
-        one, other = weights.trained[0]
-        side = compared.a.name if one.trainable else compared.b.name
-        said = message("compare.structure_trained", name=one.name, count=len(weights.trained), side=side, **params)
-        module = one.name.rpartition(".")[0]
+        parameter, other = weights.trained[0]
+        side = compared.a.name if parameter.trainable else compared.b.name
+        said = message(
+            "compare.structure_trained", name=parameter.name, count=len(weights.trained), side=side, **params
+        )
+        module = parameter.name.rpartition(".")[0]
     return _found(STRUCTURE, said, message("compare.structure_advice"), Location(module=module, side=compared.a.name))
 
 
@@ -219,7 +221,7 @@ def _tensor(compared: RunComparison, first: Row, step: Tensors, because: str | N
     elif stage == "in" and step.inputs_agree:
         stage = "in_between"
     line = built_at(compared.a, first.pair.a.module)
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "module": first.pair.a.module or "-",
         "type": type_name(compared.a, first.pair.a.module),
         "other_type": type_name(compared.b, first.pair.b.module),

@@ -43,7 +43,7 @@ class Judge:
         deepest = max(self.depths.values(), default=len(pairs) if self.in_order else 0)
         gradients = any(pair.b.kind in BACKWARD for pair, _, _ in pairs)
         origin = 0 if self.floors.noise is not None else _origin(pairs, distances, level_of, self.step)
-        given_out = {pair.b.module: one.count for pair, _, one in pairs if pair.b.kind in (Kind.OUT, Kind.GOUT)}
+        given_out = {pair.b.module: tensor.count for pair, _, tensor in pairs if pair.b.kind in (Kind.OUT, Kind.GOUT)}
         rows: list[Row] = []
         depth, coarsest, differs = 0, 0.0, False
         for place, ((pair, a, b), (found, by_numbers)) in enumerate(zip(pairs, distances, strict=True)):

@@ -22,16 +22,16 @@ def levels(distances: Iterable[tuple[Key, Distance]]) -> dict[Key, float]:
     """The level of each pair of one step: infinite where shapes, NaN or Inf do not agree."""
     found = dict(distances)
     least = _least_scales(found)
-    return {key: _level(one, least.get(key, 0.0)) for key, one in found.items()}
+    return {key: _level(distance, least.get(key, 0.0)) for key, distance in found.items()}
 
 
 def _least_scales(distances: Mapping[Key, Distance]) -> dict[Key, float]:
-    gradients = {key: one for key, one in distances.items() if key.kind in BACKWARD}
-    largest = max((one.max_ref for one in gradients.values()), default=0.0)
+    gradients = {key: distance for key, distance in distances.items() if key.kind in BACKWARD}
+    largest = max((distance.max_ref for distance in gradients.values()), default=0.0)
     of_module: dict[str, float] = {}
-    for key, one in gradients.items():
+    for key, distance in gradients.items():
         if key.kind is Kind.GRAD:
-            of_module[key.module] = max(of_module.get(key.module, 0.0), one.max_ref)
+            of_module[key.module] = max(of_module.get(key.module, 0.0), distance.max_ref)
     return {
         key: max(_OF_STEP * largest, _OF_MODULE * of_module.get(key.module, 0.0) if key.kind is Kind.GRAD else 0.0)
         for key in gradients

@@ -37,7 +37,7 @@ def compare_logs(a: Path, b: Path, curves: tuple[Curve, Curve], floors: Floors) 
     if not set(curves[0].steps) & set(curves[1].steps):
         steps = {"steps_a": _span(curves[0]), "steps_b": _span(curves[1])}
         raise BadUsage("compare.no_common_step", a=str(a), b=str(b), **steps)
-    rounded = sum(_resolution(one) for one in curves)
+    rounded = sum(_resolution(curve) for curve in curves)
     found = LogsComparison(a, b, compare_curves(*curves, floors, rounded=rounded), floors)
     # One tool counts its steps from 0, another from 1.
     for shift in (1, -1) if _parts_at_once(found.loss) else ():

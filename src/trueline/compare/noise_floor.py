@@ -51,7 +51,7 @@ def measure_try(first: RankFolder, again: RankFolder, steps: Iterable[int], loss
     drifts: dict[tuple[Key, int], Drift] = {}
     for step in steps:
         here, there = again.tensors(step), first.tensors(step)
-        drifts.update({(key, step): one for key, one in drifts_of(here, there).items()})
+        drifts.update({(key, step): drift for key, drift in drifts_of(here, there).items()})
     return Tried(drifts, _spreads(first, again, losses))
 
 
@@ -68,12 +68,12 @@ def furthest(tries: Sequence[Tried]) -> Tried:
     """The furthest of all tries; what one of them could not be measured by is not known."""
     drifts = dict(tries[0].drifts)
     losses = dict(tries[0].losses)
-    for one in tries[1:]:
-        drifts = {at: drift.or_further(one.drifts[at]) for at, drift in drifts.items() if at in one.drifts}
+    for tried in tries[1:]:
+        drifts = {at: drift.or_further(tried.drifts[at]) for at, drift in drifts.items() if at in tried.drifts}
         losses = {
-            step: LossDrift(loss.value, max(loss.spread, one.losses[step].spread))
+            step: LossDrift(loss.value, max(loss.spread, tried.losses[step].spread))
             for step, loss in losses.items()
-            if step in one.losses
+            if step in tried.losses
         }
     return Tried(drifts, losses)
 

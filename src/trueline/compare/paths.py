@@ -62,8 +62,8 @@ def compare(
         raise BadUsage("compare.other_kinds", a=str(a), b=str(b), **kinds)
     given: dict[str, object] = {"--pattern": pattern, "--rank": rank, "--map": map, "--top": top}
     given |= {"--ignore": tuple(ignore) or None, "--only": only_differing or None}
-    for one in (here, there):
-        _check_options(one, given)
+    for looked in (here, there):
+        _check_options(looked, given)
     rules = Rules.read(Path(map) if map is not None else None, ignore)
     how = How(Floors(rtol=rtol, atol=atol), rules, executor, progress)
     view = View(top, only_differing, listed)
@@ -95,8 +95,8 @@ def _runs(here: Looked, there: Looked, how: How, view: View, rank: int | None) -
     from trueline.formats.run_folder.reader import open_run
 
     compared = compare_ranks(open_run(here.path), open_run(there.path), rank, how)
-    how.rules.need_used([one for each in compared.values() for one in each.alignments])
-    if all(one.verdict is None for one in compared.values()):
+    how.rules.need_used([alignment for comparison in compared.values() for alignment in comparison.alignments])
+    if all(comparison.verdict is None for comparison in compared.values()):
         raise BadUsage("compare.nothing")
     return Compared(ranks_result(compared, view), lambda: ranks_report(compared, view))
 

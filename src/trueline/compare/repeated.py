@@ -22,14 +22,14 @@ def why_not_repeated(first: RankFolder, again: RankFolder, tried: Tried, steps: 
 
 
 def _weights(first: RankFolder, again: RankFolder) -> Message | None:
-    there = {one.name: one.initial for one in again.params}
-    for one in first.params:
-        other = there.get(one.name)
-        if one.initial is None or other is None or one.initial.fingerprint == other.fingerprint:
+    there = {param.name: param.initial for param in again.params}
+    for param in first.params:
+        other = there.get(param.name)
+        if param.initial is None or other is None or param.initial.fingerprint == other.fingerprint:
             continue
-        size = max(one.initial.l2, other.l2)
-        if not abs(one.initial.l2 - other.l2) <= _ROUNDING * size or not _close(one.initial.mean, other.mean, size):
-            return message("noise.weights_differ", name=one.name)
+        size = max(param.initial.l2, other.l2)
+        if not abs(param.initial.l2 - other.l2) <= _ROUNDING * size or not _close(param.initial.mean, other.mean, size):
+            return message("noise.weights_differ", name=param.name)
     return None
 
 
@@ -46,7 +46,7 @@ def _batches(first: RankFolder, again: RankFolder, steps: int) -> Message | None
     return None
 
 
-def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, Any]]]:
+def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, object]]]:
     """What loaders gave; what reaches a network otherwise may have been computed."""
     found: dict[int, list[Mapping[str, Any]]] = {}
     for event in rank.events(EventName.BATCH, phase="train"):
@@ -58,10 +58,10 @@ def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, Any]]]
 def _same(a: Batch, b: Batch) -> bool:
     if a.size != b.size or len(a.fields) != len(b.fields):
         return False
-    for one, other in zip(a.fields, b.fields, strict=True):
-        if list(one.fingerprints) == list(other.fingerprints):
+    for field, other in zip(a.fields, b.fields, strict=True):
+        if list(field.fingerprints) == list(other.fingerprints):
             continue
-        if one.shape != other.shape or not _near(one.mean, other.mean) or not _near(one.std, other.std):
+        if field.shape != other.shape or not _near(field.mean, other.mean) or not _near(field.std, other.std):
             return False
     return True
 

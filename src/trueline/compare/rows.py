@@ -45,9 +45,9 @@ class Network:
         """How many calls came before each call, by phase, path and number."""
         seen: dict[str, int] = {}
         depths: dict[tuple[str, str, int], int] = {}
-        for one in self.calls:
-            seen[one.phase] = seen.get(one.phase, -1) + 1
-            depths[one.phase, one.path, one.call] = seen[one.phase]
+        for call in self.calls:
+            seen[call.phase] = seen.get(call.phase, -1) + 1
+            depths[call.phase, call.path, call.call] = seen[call.phase]
         return depths
 
 

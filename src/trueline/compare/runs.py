@@ -41,7 +41,7 @@ class Side:
     @cached_property
     def modules(self) -> Mapping[str, ModuleInfo]:
         """The modules by path."""
-        return {one.path: one for one in self.rank.modules}
+        return {module.path: module for module in self.rank.modules}
 
     def module(self, path: str) -> ModuleInfo | None:
         """What is known of a module."""
@@ -61,7 +61,7 @@ class Side:
     @cached_property
     def network(self) -> Network:
         """What alignment and floors need to know."""
-        types = {path: one.type for path, one in self.modules.items()}
+        types = {path: module.type for path, module in self.modules.items()}
         return Network(types, self.rank.calls, reductions(self.rank.params))
 
 
@@ -85,14 +85,14 @@ class RunComparison:
     @property
     def verdict(self) -> Verdict | None:
         """The worst of all, None where nothing could be compared."""
-        verdicts = [self.loss.verdict, *(one.verdict for one in self.steps)]
+        verdicts = [self.loss.verdict, *(step.verdict for step in self.steps)]
         apart = bool(self.weights.apart or self.weights.other_structure)
-        return worst([one for one in verdicts if one is not None] + [Verdict.DIFFERS] * apart)
+        return worst([verdict for verdict in verdicts if verdict is not None] + [Verdict.DIFFERS] * apart)
 
     @property
     def alignments(self) -> Sequence[Alignment]:
         """How names were paired, of parameters and of each step's tensors."""
-        return [self.weights.alignment, *(one.alignment for one in self.steps)]
+        return [self.weights.alignment, *(step.alignment for step in self.steps)]
 
     @property
     def differs(self) -> bool:
@@ -102,7 +102,7 @@ class RunComparison:
     @property
     def differing(self) -> Tensors | None:
         """The first step whose tensors differ."""
-        return next((one for one in self.steps if one.first is not None), None)
+        return next((step for step in self.steps if step.first is not None), None)
 
     @property
     def first(self) -> Row | None:
@@ -165,8 +165,8 @@ def _walk(
         before: Tensors | None = None
         for step, a, b in held:
             compared = compare_tensors(
-                [one for one in a if one.key.phase is phase],
-                [one for one in b if one.key.phase is phase],
+                [tensor for tensor in a if tensor.key.phase is phase],
+                [tensor for tensor in b if tensor.key.phase is phase],
                 how,
                 step=step,
                 networks=(sides[0].network, sides[1].network),
@@ -195,16 +195,22 @@ def _adaptive_lr(sides: tuple[Side, Side], step: int) -> float | None:
 
 def _full(rank: RankFolder, step: int) -> list[Tensor]:
     tensors = rank.stored(step)
-    return [Tensor(key, str(key), one.shape, str(one.dtype), one) for key, one in tensors.items()]
+    return [Tensor(key, str(key), stored.shape, str(stored.dtype), stored) for key, stored in tensors.items()]
 
 
 def _kept(rank: RankFolder, step: int) -> list[Tensor]:
-    return [_of_summary(key, one) for key, one in rank.stats(step).items()]
+    return [_of_summary(key, summary) for key, summary in rank.stats(step).items()]
 
 
-def _of_summary(key: Key, one: Summary) -> Tensor:
-    numbers = {"min": one.minimum, "max": one.maximum, "mean": one.mean, "l2": one.l2, "non_finite": one.non_finite}
-    return Tensor(key, str(key), (one.count,), "float32", numbers=numbers, fingerprint=one.fingerprint)
+def _of_summary(key: Key, summary: Summary) -> Tensor:
+    numbers = {
+        "min": summary.minimum,
+        "max": summary.maximum,
+        "mean": summary.mean,
+        "l2": summary.l2,
+        "non_finite": summary.non_finite,
+    }
+    return Tensor(key, str(key), (summary.count,), "float32", numbers=numbers, fingerprint=summary.fingerprint)
 
 
 def _names(a: Run, b: Run) -> tuple[str, str]:
@@ -219,5 +225,5 @@ def _coarsest(*sides: Side) -> str:
     named = [precision(side.run.info) for side in sides]
     for side in sides:
         for step in side.rank.tensor_steps[:1]:
-            named += [str(one.dtype) for key, one in side.rank.stored(step).items() if key.kind is Kind.OUT]
+            named += [str(stored.dtype) for key, stored in side.rank.stored(step).items() if key.kind is Kind.OUT]
     return max((name for name in named if epsilon(name)), key=epsilon, default="float32")

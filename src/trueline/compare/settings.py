@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.model.curve import Curve
@@ -42,8 +42,8 @@ class Setting:
     """One setting and both sides' values; ``step`` where it is a schedule that parts."""
 
     name: str
-    a: Any
-    b: Any
+    a: object
+    b: object
     step: int | None = None
 
 
@@ -55,7 +55,7 @@ def other_seeds(a: RunInfo, b: RunInfo) -> list[Setting]:
     names = sorted(here.keys() & there.keys()) if a.framework != b.framework else sorted(here.keys() | there.keys())
     found = [Setting(name, here.get(name), there.get(name)) for name in names]
     # A seed that nobody set is no seed.
-    return [one for one in found if one.a != one.b and None not in (one.a, one.b)]
+    return [setting for setting in found if setting.a != setting.b and None not in (setting.a, setting.b)]
 
 
 def other_hyper(a: Run, b: Run, here: RankFolder, there: RankFolder) -> list[Setting]:
@@ -76,12 +76,12 @@ def other_precision(a: RunInfo, b: RunInfo, here: RankFolder, there: RankFolder)
     """Number formats that differ: of the computation, or of the parameters."""
     found = [Setting("precision", precision(a), precision(b))] if precision(a) and precision(b) else []
     found += [Setting("parameters", _held(here), _held(there))] if _held(here) and _held(there) else []
-    return [one for one in found if one.a != one.b]
+    return [setting for setting in found if setting.a != setting.b]
 
 
 def _held(rank: RankFolder) -> str:
     """The number format of most of the trained parameters."""
-    count = Counter(one.dtype.rpartition(".")[2].lower() for one in rank.params if one.trainable)
+    count = Counter(param.dtype.rpartition(".")[2].lower() for param in rank.params if param.trainable)
     return count.most_common(1)[0][0] if count else ""
 
 
@@ -90,12 +90,12 @@ def precision(info: RunInfo) -> str:
     return (info.precision or "").rpartition(".")[2].lower()
 
 
-def _listed(info: RunInfo, name: str) -> Sequence[Mapping[str, Any]]:
+def _listed(info: RunInfo, name: str) -> Sequence[Mapping[str, object]]:
     found = info.hyper.get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _optimizers(a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]) -> Iterator[Setting]:
+def _optimizers(a: Sequence[Mapping[str, object]], b: Sequence[Mapping[str, object]]) -> Iterator[Setting]:
     if a and b and len(a) != len(b):
         yield Setting("optimizers", len(a), len(b))
     for place, (one, other) in enumerate(zip(a, b, strict=False)):
@@ -113,12 +113,12 @@ def _optimizers(a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]) 
                     yield Setting(f"{prefix}.{what}", here[what], there[what])
 
 
-def _groups(optimizer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _groups(optimizer: Mapping[str, object]) -> list[dict[str, object]]:
     groups = optimizer.get("groups")
     return [_spelled(group) for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
 
 
-def _spelled(group: Mapping[str, Any]) -> dict[str, Any]:
+def _spelled(group: Mapping[str, object]) -> dict[str, object]:
     found = {_NAMES.get(name, name): value for name, value in group.items()}
     betas = found.pop("betas", None)
     if isinstance(betas, list) and len(betas) == 2:
@@ -126,7 +126,7 @@ def _spelled(group: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12)
     # A schedule or a tensor on one side has no plain value to compare.

@@ -66,7 +66,7 @@ def _walk(compared: RunComparison) -> Iterator[Answer]:
     yield _data(compared)
     yield _structure(compared)
     yield _weights(compared)
-    precisions = [one.run.info.precision for one in (compared.a, compared.b)]
+    precisions = [side.run.info.precision for side in (compared.a, compared.b)]
     yield _settings(Stage.PRECISION, compared.precision, known=all(precisions))
     yield _loss(compared, Stage.FIRST_LOSS, 0)
     yield _tensors(compared, Stage.FORWARD, lambda kind: kind in (Kind.IN, Kind.OUT))
@@ -87,8 +87,9 @@ def _settings(stage: Stage, other: Sequence[Setting], *, known: bool) -> Answer:
 def settings_text(other: Sequence[Setting]) -> str:
     """The first settings that differ, as a sentence lists them."""
     shown = [
-        f"{one.name} {_value(one.a)} / {_value(one.b)}" + (f" (step {one.step})" if one.step is not None else "")
-        for one in other[:_SHOWN]
+        f"{setting.name} {_value(setting.a)} / {_value(setting.b)}"
+        + (f" (step {setting.step})" if setting.step is not None else "")
+        for setting in other[:_SHOWN]
     ]
     return ", ".join(shown) + (", ..." if len(other) > _SHOWN else "")
 
@@ -163,7 +164,7 @@ def _loss(compared: RunComparison, stage: Stage, place: int) -> Answer:
 def _tensors(compared: RunComparison, stage: Stage, of: Callable[[Kind], bool]) -> Answer:
     rows = [(step, row) for step in compared.steps for row in step.rows if of(row.pair.b.kind)]
     if not rows:
-        steps = [one.rank.tensor_steps for one in (compared.a, compared.b)]
+        steps = [side.rank.tensor_steps for side in (compared.a, compared.b)]
         if all(steps) and not set(steps[0]) & set(steps[1]):
             spans = {"steps_a": _few(steps[0]), "steps_b": _few(steps[1])}
             return Answer(stage, State.UNKNOWN, message("stage.other_steps", **spans))
@@ -177,7 +178,7 @@ def _tensors(compared: RunComparison, stage: Stage, of: Callable[[Kind], bool]) 
 
 
 def _few(steps: Sequence[int]) -> str:
-    return ", ".join(str(one) for one in steps[:5]) + (", ..." if len(steps) > 5 else "")
+    return ", ".join(str(step) for step in steps[:5]) + (", ..." if len(steps) > 5 else "")
 
 
 def _first_apart(step: Tensors, row: Row, apart: int, count: int) -> Message:

@@ -48,7 +48,7 @@ def compare_tensors(
 
     ``before`` is the step before: what has switched there has its effect here.
     """
-    here, there = {one.key: one for one in a}, {one.key: one for one in b}
+    here, there = {tensor.key: tensor for tensor in a}, {tensor.key: tensor for tensor in b}
     alignment = align(
         _structure(a, networks[0]), _structure(b, networks[1]), how.rules, lambda x, y: _same(here[x], there[y])
     )
@@ -64,7 +64,7 @@ def compare_tensors(
 
 
 def _structure(tensors: Sequence[Tensor], network: Network) -> Structure:
-    return Structure([Item(one.key, one.shape, one.dtype) for one in tensors], network.types, network.calls)
+    return Structure([Item(tensor.key, tensor.shape, tensor.dtype) for tensor in tensors], network.types, network.calls)
 
 
 def _same(a: Tensor, b: Tensor) -> bool | None:
@@ -127,7 +127,7 @@ def _rows_of(rows: Sequence[Row], modules: Iterable[tuple[str, int]], kind: Kind
 
 
 def _feeding(key: Key, calls: Sequence[CallInfo]) -> list[tuple[str, int]]:
-    for one in calls:
-        if (one.path, one.call, one.phase) == (key.module, key.call, key.phase):
-            return [(calls[place].path, calls[place].call) for place in one.feeds_from if place < len(calls)]
+    for call in calls:
+        if (call.path, call.call, call.phase) == (key.module, key.call, key.phase):
+            return [(calls[place].path, calls[place].call) for place in call.feeds_from if place < len(calls)]
     return []

@@ -65,4 +65,4 @@ def _arrays(rows: Sequence[Row | None]) -> list[Array] | None:
             if side.stored is None or side.stored.count > _LARGEST:
                 return None
             found.append(np.asarray(side.stored.array(), np.float64))
-    return found if len({one.shape for one in found}) == 1 else None
+    return found if len({array.shape for array in found}) == 1 else None

@@ -35,12 +35,12 @@ class WeightsComparison:
     @property
     def only_a(self) -> Sequence[Leftover]:
         """Parameters that only the run in question has."""
-        return [one for one in self.alignment.only_a if one.key.index not in _COUNTERS]
+        return [leftover for leftover in self.alignment.only_a if leftover.key.index not in _COUNTERS]
 
     @property
     def only_b(self) -> Sequence[Leftover]:
         """Parameters that only the benchmark has."""
-        return [one for one in self.alignment.only_b if one.key.index not in _COUNTERS]
+        return [leftover for leftover in self.alignment.only_b if leftover.key.index not in _COUNTERS]
 
     @property
     def other_structure(self) -> bool:
@@ -65,39 +65,48 @@ def compare_initial_weights(
     compared = 0
     apart, shapes, trained = [], [], []
     for pair in alignment.pairs:
-        one, other = here[pair.a], there[pair.b]
-        if _without_ones(one.shape) != _without_ones(other.shape) and sorted(one.shape) != sorted(other.shape):
-            shapes.append((one, other))
+        parameter, other = here[pair.a], there[pair.b]
+        if _without_ones(parameter.shape) != _without_ones(other.shape) and sorted(parameter.shape) != sorted(
+            other.shape
+        ):
+            shapes.append((parameter, other))
             continue
-        if not one.buffer and not other.buffer and one.trainable != other.trainable and not _statistic(one, other):
-            trained.append((one, other))
-        if one.initial is None or other.initial is None:
+        if (
+            not parameter.buffer
+            and not other.buffer
+            and parameter.trainable != other.trainable
+            and not _statistic(parameter, other)
+        ):
+            trained.append((parameter, other))
+        if parameter.initial is None or other.initial is None:
             continue
         compared += 1
-        if not _same(one.initial, other.initial, _rounding(one, other)):
-            apart.append((one.name, other.name))
+        if not _same(parameter.initial, other.initial, _rounding(parameter, other)):
+            apart.append((parameter.name, other.name))
     return WeightsComparison(alignment, compared, apart, shapes, trained)
 
 
 def reductions(params: Sequence[ParamInfo]) -> dict[str, int]:
     """How many products a module's outputs are sums of, from its largest weight."""
     found: dict[str, int] = {}
-    for one in params:
+    for param in params:
         terms = 1
-        for side in one.shape[1:]:
+        for side in param.shape[1:]:
             terms *= side
-        module = one.name.rpartition(".")[0]
+        module = param.name.rpartition(".")[0]
         found[module] = max(found.get(module, 1), terms)
     return found
 
 
 def _structure(params: Mapping[Key, ParamInfo], network: Network) -> Structure:
-    return Structure([Item(key, one.shape, one.dtype) for key, one in params.items()], network.types, network.calls)
+    return Structure(
+        [Item(key, parameter.shape, parameter.dtype) for key, parameter in params.items()], network.types, network.calls
+    )
 
 
 def _statistic(a: ParamInfo, b: ParamInfo) -> bool:
     """A moving average: a parameter that is not trained in one framework, a buffer in the other."""
-    return any("moving_" in one.name or "running_" in one.name for one in (a, b))
+    return any("moving_" in parameter.name or "running_" in parameter.name for parameter in (a, b))
 
 
 def _without_ones(shape: Sequence[int]) -> list[int]:
@@ -105,11 +114,11 @@ def _without_ones(shape: Sequence[int]) -> list[int]:
 
 
 def _by_key(params: Sequence[ParamInfo]) -> dict[Key, ParamInfo]:
-    return {Key.of_parameter(one.name, Kind.BUFFER if one.buffer else Kind.PARAM): one for one in params}
+    return {Key.of_parameter(param.name, Kind.BUFFER if param.buffer else Kind.PARAM): param for param in params}
 
 
 def _rounding(a: ParamInfo, b: ParamInfo) -> float:
-    dtypes = [one.dtype.rpartition(".")[2].lower() for one in (a, b)]
+    dtypes = [parameter.dtype.rpartition(".")[2].lower() for parameter in (a, b)]
     return max(_ROUNDING, unit((dtypes[0], dtypes[1]))) if dtypes[0] != dtypes[1] else _ROUNDING
 
 

@@ -110,7 +110,7 @@ class Source(Protocol):
         """All samples in order, never more in memory than a chunk; with ``fields`` only these columns."""
         ...
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """These samples, in the order asked for, field by field; pixels of pictures included."""
         ...
 

@@ -38,10 +38,10 @@ def _masked(crc: int) -> int:
 
 def all_fit(records: Sequence[memoryview], sums: Sequence[int]) -> bool:
     """Whether each record has its masked checksum."""
-    short = [at for at, one in enumerate(records) if len(one) < 4]
+    short = [at for at, record in enumerate(records) if len(record) < 4]
     if any(masked_crc(records[at]) != sums[at] for at in short):
         return False
-    order = sorted((at for at, one in enumerate(records) if len(one) >= 4), key=lambda at: len(records[at]))
+    order = sorted((at for at, record in enumerate(records) if len(record) >= 4), key=lambda at: len(records[at]))
     while order:
         # Records of about one length together, so that little is filled up.
         width = len(records[order[-1]])
@@ -56,9 +56,9 @@ def _crcs(records: Sequence[memoryview], width: int) -> list[int]:
     # From a state of zero, zeros in front change nothing: the records end in one column. The true first state,
     # all ones, is the same as the first four bytes inverted.
     rows = np.zeros((len(records), width), np.uint8)
-    for row, one in zip(rows, records, strict=True):
-        start = width - len(one)
-        row[start:] = np.frombuffer(one, np.uint8)
+    for row, record in zip(rows, records, strict=True):
+        start = width - len(record)
+        row[start:] = np.frombuffer(record, np.uint8)
         row[start : start + 4] ^= 0xFF
     state = np.zeros(len(records), np.uint32)
     for column in np.ascontiguousarray(rows.T):

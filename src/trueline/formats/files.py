@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from trueline.model.message import Message
 from trueline.model.regular_file import NotRegular, open_regular
 from trueline.model.trouble import BadFile
 
 
-def fault(path: Path, reason: str, /, **params: Any) -> BadFile:
+def fault(path: Path, reason: str, /, **params: object) -> BadFile:
     """The trouble with a file; the reason is a message of the section formats."""
     return BadFile(path, Message(f"formats.{reason}", params).text())
 

@@ -37,13 +37,13 @@ def check_all(path: Path, arrays: Sequence[Outgoing], cannot_hold: Callable[[Out
     if not arrays:
         raise fault(path, "no_arrays")
     names: set[str] = set()
-    for one in arrays:
-        trouble = cannot_hold(one)
+    for array in arrays:
+        trouble = cannot_hold(array)
         if trouble is not None:
             raise BadFile(path, trouble.text())
-        if one.name in names:
-            raise fault(path, "same_name", name=printable(one.name))
-        names.add(one.name)
+        if array.name in names:
+            raise fault(path, "same_name", name=printable(array.name))
+        names.add(array.name)
 
 
 def pour_whole(sink: Sink, array: Outgoing) -> None:

@@ -81,24 +81,24 @@ class Making:
 
     def finish(self) -> None:
         """All files are whole: give them their names."""
-        for one in self._sinks:
-            one.close()
+        for sink in self._sinks:
+            sink.close()
         # All of them or none.
         with contextlib.ExitStack() as undoing:
-            for one in self._sinks:
+            for sink in self._sinks:
                 if self._force:
-                    one.part.replace(one.path)
+                    sink.part.replace(sink.path)
                 else:
-                    _name(one.part, one.path)
-                    undoing.callback(one.path.unlink, missing_ok=True)
+                    _name(sink.part, sink.path)
+                    undoing.callback(sink.path.unlink, missing_ok=True)
             undoing.pop_all()
 
     def leave_nothing(self) -> None:
         """Remove what has no name yet."""
-        for one in self._sinks:
-            one.close()
+        for sink in self._sinks:
+            sink.close()
             with contextlib.suppress(OSError):
-                one.part.unlink()
+                sink.part.unlink()
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class MindRecord:
             schema = header.schema[0]
             blobs = [name for name in schema.blob_fields if name in schema.schema]
             self.fields = [_field(name, one, name in blobs) for name, one in schema.schema.items()]
-            self._in_blob = [one for name in blobs for one in self.fields if one.name == name]
+            self._in_blob = [field for name in blobs for field in self.fields if field.name == name]
             self.cut: list[str] = []
             self._raw = array("q")
             for page in _of_type(header.page, "RAW_DATA"):
@@ -118,7 +118,7 @@ class MindRecord:
         if not header.schema or not header.page_size or header.header_size < length + _HEAD:
             raise self._bad("schema, page_size, header_size")
         # Pages of one place would be read as often as the header likes.
-        if len({one.page_id for one in header.page}) < len(header.page):
+        if len({page.page_id for page in header.page}) < len(header.page):
             raise self._bad("page_id")
         return header
 
@@ -145,21 +145,21 @@ class MindRecord:
 
     def rows(self, start: int, stop: int, names: Container[str] | None = None) -> Iterator[dict[str, Any]]:
         """Rows by number, with these fields; what is not there, or not what the schema says, is None."""
-        wanted = [one for one in self.fields if names is None or one.name in names]
+        wanted = [field for field in self.fields if names is None or field.name in names]
         with open_file(self.path) as file:
             for row in range(start, stop):
                 yield self._row(file, row, wanted)
 
-    def _row(self, file: BinaryIO, row: int, wanted: Sequence[Field]) -> dict[str, Any]:
-        found: dict[str, Any] = {one.name: None for one in wanted}
-        raw = self._read(file, self._raw[row]) if any(not one.in_blob for one in wanted) else None
+    def _row(self, file: BinaryIO, row: int, wanted: Sequence[Field]) -> dict[str, object]:
+        found: dict[str, Any] = {field.name: None for field in wanted}
+        raw = self._read(file, self._raw[row]) if any(not field.in_blob for field in wanted) else None
         try:
             values = msgspec.msgpack.decode(raw) if raw is not None else {}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             values = {}
         if isinstance(values, dict):
-            found |= {one.name: _scalar(one, values.get(one.name)) for one in wanted if not one.in_blob}
-        blob = self._read(file, self._blob[row]) if any(one.in_blob for one in wanted) else None
+            found |= {field.name: _scalar(field, values.get(field.name)) for field in wanted if not field.in_blob}
+        blob = self._read(file, self._blob[row]) if any(field.in_blob for field in wanted) else None
         if blob is not None:
             found |= self._of_blob(blob, wanted)
         return found
@@ -172,10 +172,10 @@ class MindRecord:
             return None
         return os.pread(file.fileno(), length, at + _HEAD)
 
-    def _of_blob(self, blob: bytes, wanted: Sequence[Field]) -> Mapping[str, Any]:
+    def _of_blob(self, blob: bytes, wanted: Sequence[Field]) -> Mapping[str, object]:
         found: dict[str, Any] = {}
         at = 0
-        for one in self._in_blob:
+        for field in self._in_blob:
             data = blob
             if len(self._in_blob) > 1:
                 length = int.from_bytes(blob[at : at + _HEAD], "big")
@@ -183,20 +183,20 @@ class MindRecord:
                 at += _HEAD + length
                 if len(data) != length:
                     data = b""
-            if one in wanted:
-                found[one.name] = _value(one, data)
+            if field in wanted:
+                found[field.name] = _value(field, data)
         return found
 
 
 def _of_type(pages: Sequence[_Page], kind: str) -> list[_Page]:
-    return sorted((one for one in pages if one.page_type == kind), key=lambda one: one.page_type_id)
+    return sorted((page for page in pages if page.page_type == kind), key=lambda page: page.page_type_id)
 
 
 def _field(name: str, found: _Type, in_blob: bool) -> Field:
     return Field(name, found.type, tuple(found.shape) if found.shape is not None else None, in_blob)
 
 
-def _scalar(field: Field, value: Any) -> Any:
+def _scalar(field: Field, value: object) -> object:
     """A value of a row; None where it is not what the schema says."""
     if field.dtype is not None:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
@@ -207,7 +207,7 @@ def _scalar(field: Field, value: Any) -> Any:
     return value if isinstance(value, str | bytes) else None
 
 
-def _value(field: Field, data: bytes) -> Any:
+def _value(field: Field, data: bytes) -> object:
     """A value of a blob; None where it is not what the schema says."""
     if field.dtype is None:
         return data.decode("utf-8", "replace") if field.type == "string" else data

@@ -43,14 +43,14 @@ _SAME_NAMES: Final = 0.9
 @dataclass(slots=True)
 class _Leaves:
     arrays: list[tuple[Keys, Any]] = field(default_factory=list)
-    others: dict[Keys, Any] = field(default_factory=dict)
+    others: dict[Keys, object] = field(default_factory=dict)
 
 
 def arrange(
     path: Path,
     format: str,
-    tree: Any,
-    kind: type[Any],
+    tree: object,
+    kind: type[object],
     array: Callable[[Any, str], Stored],
     budget: Budget,
     shown: Callable[[Any], Any] = str,
@@ -76,7 +76,7 @@ def arrange(
     return Weights(path, format, found, ".".join(home), others, Nested(tree, home, places, frozenset(own)))
 
 
-def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any], budget: Budget) -> _Leaves:
+def _leaves(path: Path, tree: object, kind: type[object], shown: Callable[[Any], Any], budget: Budget) -> _Leaves:
     """Every leaf by its keys, in order; a tree that refers to itself, or to one part over and over, is cut off."""
     found = _Leaves()
     waiting: list[tuple[Keys, int, Iterator[tuple[str, Any]]]] = []
@@ -113,7 +113,7 @@ def _leaves(path: Path, tree: Any, kind: type[Any], shown: Callable[[Any], Any],
     return found
 
 
-def _spelt(path: Path, key: Any) -> str:
+def _spelt(path: Path, key: object) -> str:
     """A key as a part of a name."""
     parts = key if isinstance(key, tuple) else (key,)
     # Before it is written out: each of the digits of a long number costs as much as all before it.
@@ -123,16 +123,16 @@ def _spelt(path: Path, key: Any) -> str:
     return str(key)
 
 
-def _digits(part: Any) -> int:
+def _digits(part: object) -> int:
     """No fewer than the characters of a number, or nearly."""
     return part.bit_length() // 3 + 1 if isinstance(part, int) else 24
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, bytes))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, bytes):
         return Shown(f"{len(value)} bytes")
     return Shown(value[:_MAX_TEXT]) if isinstance(value, str) and len(value) > _MAX_TEXT else value
@@ -216,10 +216,10 @@ def _address(keys: Keys, home: Keys) -> tuple[str, str]:
 def _shared(arrays: dict[str, Stored]) -> dict[str, Stored]:
     """The same arrays, those over the same elements marked with the first of their names."""
     first: dict[Any, str] = {}
-    for name, one in arrays.items():
-        if one.nbytes:
-            place = (one.path, one.member, one.segments, one.shape, one.strides, one.dtype)
+    for name, stored in arrays.items():
+        if stored.nbytes:
+            place = (stored.path, stored.member, stored.segments, stored.shape, stored.strides, stored.dtype)
             known = first.setdefault(place, name)
             if known != name:
-                arrays[name] = replace(one, shared_with=known)
+                arrays[name] = replace(stored, shared_with=known)
     return arrays

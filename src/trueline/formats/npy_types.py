@@ -25,7 +25,7 @@ class UnreadType(ValueError):  # noqa: N818
     """An array of a type that is not read: objects, and without being asked for records, texts, dates."""
 
 
-def dtype_of(descr: Any) -> DType:
+def dtype_of(descr: object) -> DType:
     """The type that a header describes: a text, or a list of fields; a ValueError where it is none.
 
     Objects, which only pickle can read, types that NumPy does not have or cannot hold and sub-arrays, which no array
@@ -61,11 +61,11 @@ def _size(descr: Any) -> int:
     return _size(inner) * _product(sides)
 
 
-def _field_size(_name: Any, descr: Any, sides: Any = ()) -> int:
+def _field_size(_name: object, descr: object, sides: object = ()) -> int:
     return _size(descr) * _product(sides)
 
 
-def _product(sides: Any) -> int:
+def _product(sides: object) -> int:
     sides = (sides,) if isinstance(sides, int) else sides
     if not isinstance(sides, tuple) or len(sides) > MAX_DIMENSIONS:
         raise ValueError

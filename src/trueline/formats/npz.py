@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from trueline.formats.files import fault, map_file
 from trueline.formats.npy import MAX_HEADER, header_length, parse_header
@@ -25,7 +24,7 @@ def read_npz(path: Path, *, wide: bool = False) -> Weights:
     if not is_zip(data):
         raise fault(path, "bad_zip")
     arrays: dict[str, Stored] = {}
-    others: dict[str, Any] = {}
+    others: dict[str, object] = {}
     for member in members(path).values():
         if not member.name.endswith(".npy"):
             continue

@@ -43,16 +43,16 @@ def cannot_hold(array: Outgoing) -> Message | None:
 def write_npz(sink: Sink, arrays: Sequence[Outgoing]) -> None:
     """One archive of all arrays; shared ones are copies."""
     check_all(sink.path, arrays, cannot_hold)
-    names = {one.name for one in arrays}
-    for one in arrays:
+    names = {array.name for array in arrays}
+    for array in arrays:
         # numpy.load takes a member's whole name before the array's: "a.npy" would be the array "a".
-        other = one.name + _SUFFIX
+        other = array.name + _SUFFIX
         if other in names:
-            taken = message("npz.same_member", name=printable(one.name), other=printable(other))
+            taken = message("npz.same_member", name=printable(array.name), other=printable(other))
             raise BadFile(sink.path, taken.text())
     archive = ZipWriter(sink)
-    for one in arrays:
-        archive.add_array(one.name + _SUFFIX, one, before=_header(one), align=_ALIGNED)
+    for array in arrays:
+        archive.add_array(array.name + _SUFFIX, array, before=_header(array), align=_ALIGNED)
     archive.finish()
 
 

@@ -62,7 +62,7 @@ def open_arrays(found: Looked) -> dict[str, Stored]:
             arrays[name] = read_npy(Path(path), name)
         elif file.endswith(".npz"):
             inside = open_weights(Looked(Path(path), Format.NPZ)).model
-            arrays |= {f"{name}/{inner}": one for inner, one in inside.items()}
+            arrays |= {f"{name}/{inner}": stored for inner, stored in inside.items()}
     return arrays
 
 

@@ -74,10 +74,10 @@ class Outgoing:
             yield piece.astype(self.dtype, copy=False).view(np.uint8)
 
 
-def whole(one: Outgoing) -> Array:
+def whole(outgoing: Outgoing) -> Array:
     """All elements in memory, in one array of its shape."""
-    data = np.concatenate([piece.copy() for piece in one.pieces()]) if one.nbytes else np.zeros(0, np.uint8)
-    return data.view(one.dtype).reshape(one.shape)
+    data = np.concatenate([piece.copy() for piece in outgoing.pieces()]) if outgoing.nbytes else np.zeros(0, np.uint8)
+    return data.view(outgoing.dtype).reshape(outgoing.shape)
 
 
 def _whole(source: Array | Parts) -> Array:

@@ -35,7 +35,7 @@ class _HeldArray(Made):
         self.array: Array | None = None
         self._budget = budget
 
-    def build(self, state: Any) -> None:
+    def build(self, state: object) -> None:
         """Take shape, type and elements."""
         if not isinstance(state, tuple) or len(state) != 5 or not isinstance(state[2], NumpyType):
             raise BadPickle("numpy.ndarray")
@@ -44,7 +44,7 @@ class _HeldArray(Made):
         self.array = _filled(counts(state[1]), state[2].dtype, state[4], by_columns=bool(state[3]))
 
 
-def _filled(shape: tuple[int, ...], dtype: DType, data: Any, *, by_columns: bool) -> Array:
+def _filled(shape: tuple[int, ...], dtype: DType, data: object, *, by_columns: bool) -> Array:
     size = math.prod(shape) * dtype.itemsize
     held = encoded_bytes(data, size)
     if held is None or len(held) != size:
@@ -66,7 +66,7 @@ class _Allowed:
             ("numpy._core.numeric", "_frombuffer"): self._from_buffer,
         }
 
-    def find(self, module: str, name: str) -> Any:
+    def find(self, module: str, name: str) -> object:
         """What a name stands for; everything that is not on the list is refused by its full name."""
         # Older protocols use the names of Python 2.
         where = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
@@ -76,7 +76,7 @@ class _Allowed:
             return TYPES[where]
         raise Refused(".".join(where))
 
-    def _encoded(self, text: Any, encoding: Any = "latin1") -> bytes:
+    def _encoded(self, text: object, encoding: object = "latin1") -> bytes:
         """Bytes as protocol 2 writes them."""
         if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8"):
             raise BadPickle("_codecs.encode")
@@ -84,20 +84,20 @@ class _Allowed:
         self._budget.spend(len(text) // READ_PER_UNIT)
         return bytes(text, encoding)
 
-    def _empty(self, _kind: Any, _shape: Any, _code: Any) -> _HeldArray:
+    def _empty(self, _kind: object, _shape: object, _code: object) -> _HeldArray:
         return _HeldArray(self._budget)
 
-    def _from_buffer(self, data: Any, kind: Any, shape: Any, order: Any) -> _HeldArray:
+    def _from_buffer(self, data: object, kind: object, shape: object, order: object) -> _HeldArray:
         made = _HeldArray(self._budget)
         made.build((1, shape, kind, order == "F", data))
         return made
 
 
-def _persistent(_id: Any) -> Any:
+def _persistent(_id: object) -> object:
     raise Refused("persistent id")
 
 
-def read_pickle(path: Path) -> Any:
+def read_pickle(path: Path) -> object:
     """The value of a pickle: dictionaries and lists of plain values and arrays; a BadFile where it is anything else."""
     data = map_file(path)
     if len(data) > _MOST_BYTES:
@@ -110,7 +110,7 @@ def read_pickle(path: Path) -> Any:
     except BadPickle as error:
         raise _bad(path, printable(str(error)) or "?") from None
     if isinstance(value, dict):
-        return {name: one.array if isinstance(one, _HeldArray) else one for name, one in value.items()}
+        return {name: array.array if isinstance(array, _HeldArray) else array for name, array in value.items()}
     return value.array if isinstance(value, _HeldArray) else value
 
 

@@ -42,7 +42,7 @@ class Saved:
     """
 
     arrays: Sequence[Outgoing]
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, object] = field(default_factory=dict)
     more: Sequence[Outgoing] = ()
     others: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     nested: str = "state_dict"
@@ -79,7 +79,7 @@ def save(
 ) -> None:
     """Write a weight file; it appears only when it is whole."""
     everything = [*saved.arrays, *saved.more]
-    check_room(path, sum(one.nbytes + _BESIDE for one in everything))
+    check_room(path, sum(outgoing.nbytes + _BESIDE for outgoing in everything))
     with making(path, force=force, progress=progress) as made:
         if format is Format.SAFETENSORS:
             from trueline.formats.safetensors.writer import write_safetensors, write_shards
@@ -91,7 +91,7 @@ def save(
         elif format is Format.PTH:
             from trueline.formats.pth.writer import write_pth
 
-            model = {one.name: one for one in saved.arrays}
+            model = {array.name: array for array in saved.arrays}
             tree = {saved.nested: model, **saved.beside} if saved.beside else model
             write_pth(made.sink(path), tree if saved.tree is None else saved.tree)
         elif format is Format.CKPT:

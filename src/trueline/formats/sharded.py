@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -23,7 +23,7 @@ ReadShard = Callable[[Path], Mapping[str, Stored]]
 def index_of(folder: Path, ending: str) -> Path:
     """The one index in a folder, by how its name ends."""
     try:
-        found = sorted(one for one in folder.iterdir() if one.name.endswith(ending))
+        found = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
     except OSError as error:
         raise unreadable(folder, error) from None
     if len(found) != 1:
@@ -44,18 +44,18 @@ def read_sharded(path: Path, format: str, read_shard: ReadShard) -> Weights:
         shards[shard] = known[place]
     found: dict[str, Stored] = {}
     for name, shard in places.items():
-        one = shards[shard].get(name)
-        if one is None:
+        stored = shards[shard].get(name)
+        if stored is None:
             raise fault(path, "not_in_shard", name=printable(name), shard=printable(shard))
         # The name it shares its elements with may be one the index leaves out or takes from elsewhere.
-        left_out = one.shared_with is not None and places.get(one.shared_with) != shard
-        found[name] = replace(one, shared_with=None) if left_out else one
+        left_out = stored.shared_with is not None and places.get(stored.shared_with) != shard
+        found[name] = replace(stored, shared_with=None) if left_out else stored
     if not found:
         raise fault(path, "no_arrays")
     return Weights(path, format, {MODEL: found}, others=others)
 
 
-def _index(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+def _index(path: Path) -> tuple[dict[str, str], dict[str, object]]:
     """Which array lies in which shard, and what the index says about the whole."""
     with open_file(path) as file:
         if os.fstat(file.fileno()).st_size > _MAX_INDEX:

@@ -62,11 +62,11 @@ def read_tensorboard(path: Path) -> list[Curve]:
 
 def _files(folder: Path) -> list[Path]:
     """A run's event files, oldest first."""
-    found = [one for one in folder.iterdir() if _MARK in one.name]
+    found = [path for path in folder.iterdir() if _MARK in path.name]
 
-    def age(one: Path) -> tuple[int, str]:
-        time = _TIME.search(one.name)
-        return int(time[1]) if time else 0, one.name
+    def age(path: Path) -> tuple[int, str]:
+        time = _TIME.search(path.name)
+        return int(time[1]) if time else 0, path.name
 
     return sorted(found, key=age)
 

@@ -45,14 +45,14 @@ class Nested:
         """The same tree with each leaf replaced by what ``leaf`` gives for it, or LEFT_OUT; it gets arrays Stored."""
         return self._rebuilt((), self.tree, leaf)
 
-    def _rebuilt(self, keys: Keys, value: Any, leaf: Callable[[Keys, Any], Any]) -> Any:
+    def _rebuilt(self, keys: Keys, value: object, leaf: Callable[[Keys, Any], Any]) -> object:
         if isinstance(value, dict):
             inside = ((key, self._rebuilt((*keys, str(key)), one, leaf)) for key, one in value.items())
             return {key: one for key, one in inside if one is not LEFT_OUT}
         if isinstance(value, (list, tuple)):
             # The reader has refused what is nested too deeply.
-            each = (self._rebuilt((*keys, str(place)), one, leaf) for place, one in enumerate(value))
-            return type(value)([one for one in each if one is not LEFT_OUT])
+            generator = (self._rebuilt((*keys, str(place)), one, leaf) for place, one in enumerate(value))
+            return type(value)([one for one in generator if one is not LEFT_OUT])
         return leaf(keys, self.arrays.get(keys, value))
 
 
@@ -81,7 +81,7 @@ class Weights:
     def check_worth(self) -> None:
         """An OverBudget where it has more arrays, or deeper ones, than its files are worth."""
         budget = Budget(self.path, 0)
-        for path in {one.path: None for section in self.sections.values() for one in section.values()}:
+        for path in {stored.path: None for section in self.sections.values() for stored in section.values()}:
             budget.widen(mapped(path).size)
         for section in self.sections.values():
             for name in section:

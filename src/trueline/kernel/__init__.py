@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.kernel.stopping import stopping
 
@@ -43,7 +43,7 @@ _PLACES: Final = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _PLACES:
         raise AttributeError(f"module 'trueline.kernel' has no attribute {name!r}")
     found = getattr(import_module(f"trueline.kernel.{_PLACES[name]}"), name)

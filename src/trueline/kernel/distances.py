@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from trueline.model.distance import Distance
 _DOUBLES = (int(Kind.F64), int(Kind.C128))
 
 
-def distance(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, *, threads: int | None = None) -> Distance:
+def distance(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, *, threads: int | None = None) -> Distance:
     """Every number of a Distance in one pass over memory, of arrays or Parts; ``b`` is the benchmark."""
-    a, b = (one if isinstance(one, Parts) else np.asarray(one) for one in (a, b))
+    a, b = (parts if isinstance(parts, Parts) else np.asarray(parts) for parts in (a, b))
     kind_a, kind_b = kind_of(a.dtype), kind_of(b.dtype)
     if a.shape != b.shape:
         return _incomparable(a.shape, b.shape, NAMES[kind_a], NAMES[kind_b])
@@ -41,7 +40,9 @@ def distance(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, *, threads:
         cosine=_cosine(sums.sum_aa, sums.sum_bb, sums.sum_ab),
         within=(found.within + found.same) / a.size if a.size else 1.0,
         equal=found.equal,
-        worst_index=tuple(int(one) for one in np.unravel_index(found.worst, a.shape)) if found.worst >= 0 else None,
+        worst_index=tuple(int(signedinteger) for signedinteger in np.unravel_index(found.worst, a.shape))
+        if found.worst >= 0
+        else None,
         non_finite_a=found.non_finite_a,
         non_finite_b=found.non_finite_b,
         same_non_finite=found.same,

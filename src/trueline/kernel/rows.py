@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from trueline.kernel.state import RowStats
 from trueline.kernel.summaries import summarise
 
 
-def describe_rows(x: Any) -> RowStats:
+def describe_rows(x: object) -> RowStats:
     """Fingerprint, mean, std, minimum and maximum of every row ``x[i]``, as ``summarise`` gives them."""
     x = np.asarray(x)
     if x.ndim == 0:
@@ -37,17 +36,17 @@ def _copied(x: Array, kind: int) -> RowStats:
         current().describe_rows(np.array(x[start : start + rows], x.dtype.newbyteorder("="), order="C"), kind)
         for start in range(0, max(1, len(x)), rows)
     ]
-    return RowStats(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(RowStats)))
+    return RowStats(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(RowStats)))
 
 
 def _one_by_one(x: Array) -> RowStats:
     summaries = [summarise(row) for row in x]
     return RowStats(
-        np.array([one.fingerprint for one in summaries], np.uint64),
-        np.array([one.mean for one in summaries]).astype(np.float32),
-        np.array([one.std for one in summaries]).astype(np.float32),
-        np.array([one.minimum for one in summaries]).astype(np.float32),
-        np.array([one.maximum for one in summaries]).astype(np.float32),
+        np.array([summary.fingerprint for summary in summaries], np.uint64),
+        np.array([summary.mean for summary in summaries]).astype(np.float32),
+        np.array([summary.std for summary in summaries]).astype(np.float32),
+        np.array([summary.minimum for summary in summaries]).astype(np.float32),
+        np.array([summary.maximum for summary in summaries]).astype(np.float32),
     )
 
 

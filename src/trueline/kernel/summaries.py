@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from trueline.model.summary import Summary
 _DOUBLES = (int(Kind.F64), int(Kind.C128))
 
 
-def summarise(x: Any, *, threads: int | None = None) -> Summary:
+def summarise(x: object, *, threads: int | None = None) -> Summary:
     """Every number of a Summary in one pass over memory."""
     if type(x) is not np.ndarray and not isinstance(x, Parts):
         x = np.asarray(x)

@@ -69,7 +69,7 @@ class _Forgiving(string.Formatter):
     def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:  # noqa: ARG002
         return kwargs.get(str(key), "{" + str(key) + "}")
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         one, bar, many = format_spec.partition("|")
         if bar:
             return one if value == 1 else many
@@ -79,7 +79,7 @@ class _Forgiving(string.Formatter):
             return str(value)
 
 
-def render(id: str, params: Mapping[str, Any] | None = None, lang: str | None = None) -> str:
+def render(id: str, params: Mapping[str, object] | None = None, lang: str | None = None) -> str:
     """A message in a language; an id without a sentence is shown as itself."""
     chosen = lang or language()
     sentence = _messages(chosen).get(id) or _messages("en").get(id)

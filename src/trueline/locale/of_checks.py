@@ -60,7 +60,7 @@ def messages(lang: str) -> dict[str, str]:
     return {id: text for item in _places() for id, text in _flat(item, _file(item).get(lang, {}))}
 
 
-def _flat(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat(prefix: str, table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, entry in table.items():
         if isinstance(entry, Mapping):
             yield from _flat(f"{prefix}.{name}", entry)

@@ -188,7 +188,7 @@ def totals_json(totals: Totals) -> JsonObject:
     }
 
 
-def _json(tensor: Listed) -> JsonObject:
+def _json(tensor: Listed) -> dict[str, object]:
     return {
         "name": tensor.name,
         "layer": tensor.layer or None,

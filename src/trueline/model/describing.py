@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-def placeholder(value: Any) -> str:
+def placeholder(value: object) -> str:
     """Stands for a value that cannot be shown: its type's name in angle brackets."""
     return f"<{type(value).__name__}>"
 
 
-def described(describe: Callable[[Any], Any], value: Any) -> Any:
+def described(describe: Callable[[Any], Any], value: object) -> Any:
     """What ``describe`` makes of a value of the user's, or a placeholder where the value does not let it."""
     try:
         return describe(value)
@@ -22,7 +22,7 @@ def described(describe: Callable[[Any], Any], value: Any) -> Any:
         return placeholder(value)
 
 
-def holds(question: Callable[[Any], bool], value: Any) -> bool:
+def holds(question: Callable[[Any], bool], value: object) -> bool:
     """Whether something is true of a value; not of one that raises when it is asked."""
     try:
         return bool(question(value))

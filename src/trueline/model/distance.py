@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.model.numbers import encode
 
@@ -44,7 +43,7 @@ class Distance:
         """Every element has the same value on both sides."""
         return self.comparable and self.equal + self.same_non_finite == self.count
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "count": self.count,

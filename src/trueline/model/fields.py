@@ -9,7 +9,7 @@ from trueline.model.numbers import decode
 Value = TypeVar("Value")
 
 
-def may(found: Any, name: str, kind: type[Value]) -> Value | None:
+def may(found: object, name: str, kind: type[Value]) -> Value | None:
     """A value of a kind, or None where it is absent."""
     if not isinstance(found, dict):
         raise ValueError(f"expected an object, found {type(found).__name__}")
@@ -22,7 +22,7 @@ def may(found: Any, name: str, kind: type[Value]) -> Value | None:
     return value
 
 
-def need(found: Any, name: str, kind: type[Value]) -> Value:
+def need(found: object, name: str, kind: type[Value]) -> Value:
     """A value of a kind that must be there."""
     value = may(found, name, kind)
     if value is None:
@@ -30,26 +30,26 @@ def need(found: Any, name: str, kind: type[Value]) -> Value:
     return value
 
 
-def naturals(found: Any, name: str) -> tuple[int, ...]:
+def naturals(found: object, name: str) -> tuple[int, ...]:
     """Numbers from 0."""
     values = may(found, name, list) or []
-    if not all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values):
+    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
         raise ValueError(f"{name}: expected numbers from 0")
     return tuple(values)
 
 
-def texts(found: Any, name: str) -> tuple[str, ...]:
+def texts(found: object, name: str) -> tuple[str, ...]:
     """A list of texts."""
     values = may(found, name, list) or []
-    if not all(isinstance(one, str) for one in values):
+    if not all(isinstance(value, str) for value in values):
         raise ValueError(f"{name}: expected texts")
     return tuple(values)
 
 
-def text_by_text(found: Any, name: str) -> dict[str, str]:
+def text_by_text(found: object, name: str) -> dict[str, str]:
     """Texts by text."""
     values = may(found, name, dict) or {}
-    if not all(isinstance(one, str) for one in values.values()):
+    if not all(isinstance(value, str) for value in values.values()):
         raise ValueError(f"{name}: expected texts")
     return values
 

@@ -83,7 +83,7 @@ class Finding:
     seen_by: tuple[Way, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+    def to_json(self, lang: str | None = None) -> dict[str, object]:
         """The JSON shape of the contract; ``extra`` holds what a verb adds."""
         shape: dict[str, Any] = {
             "code": self.code,
@@ -114,4 +114,4 @@ def with_more(shape: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 def roots(findings: Iterable[Finding]) -> list[Finding]:
     """The problems that count: found, and not following from another one."""
-    return [one for one in findings if one.conclusion is Conclusion.FOUND and one.because is None]
+    return [finding for finding in findings if finding.conclusion is Conclusion.FOUND and finding.because is None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from trueline.model.fields import need
 
@@ -32,7 +32,7 @@ class Location:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape of a finding's place: seven fields, always, and null for what is unknown."""
         return {
             "file": self.file or None,
@@ -44,11 +44,11 @@ class Location:
             "sample": self.sample,
         }
 
-    def line_json(self) -> dict[str, Any]:
+    def line_json(self) -> dict[str, object]:
         """The JSON shape of a line of a source, as run folders hold it."""
         return {"file": self.file, "line": self.line}
 
     @classmethod
-    def from_line_json(cls, found: Any) -> Self:
+    def from_line_json(cls, found: object) -> Self:
         """Read the shape of a line; a ValueError says what is wrong."""
         return cls(need(found, "file", str), need(found, "line", int))

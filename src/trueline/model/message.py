@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from trueline.locale import render
 
@@ -14,17 +13,19 @@ class Message:
     """A message id and its parameters."""
 
     id: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, lang: str | None = None) -> str:
         """The sentence in a language (the current one when None)."""
-        params = {name: one.text(lang) if isinstance(one, Message) else one for name, one in self.params.items()}
+        params = {
+            name: param.text(lang) if isinstance(param, Message) else param for name, param in self.params.items()
+        }
         return render(self.id, params, lang)
 
     def __str__(self) -> str:
         return self.text()
 
 
-def message(id: str, **params: Any) -> Message:
+def message(id: str, **params: object) -> Message:
     """A Message from keyword parameters."""
     return Message(id, params)

@@ -89,15 +89,15 @@ class Noise:
 
     def loss_band(self, step: int, *, switched: bool = True) -> float | None:
         """How far from the benchmark's a loss may lie, absolutely; None where no loss was measured."""
-        known = [(at, one) for at, one in sorted(self.losses.items()) if math.isfinite(one.spread + one.value)]
-        known = [(at, one) for at, one in known if at <= step]
+        known = [(at, drift) for at, drift in sorted(self.losses.items()) if math.isfinite(drift.spread + drift.value)]
+        known = [(at, drift) for at, drift in known if at <= step]
         if not known:
             return None
-        scale = max(abs(one.value) for _, one in known)
+        scale = max(abs(drift.value) for _, drift in known)
         # When two trajectories part is a matter of luck: the band never narrows.
-        widest = self.margins.loss * max(one.spread for _, one in known)
+        widest = self.margins.loss * max(drift.spread for _, drift in known)
         if switched:
-            widest = max(widest, self.margins.switched * max(one.switched for _, one in known))
+            widest = max(widest, self.margins.switched * max(drift.switched for _, drift in known))
         least = self.margins.loss_ulps * self.loss_unit * scale
         grown = math.pow(10.0, min(self.growth * (step - known[-1][0]), _MOST_DECADES))
         return min(max(widest, least) * grown, _WIDEST_BAND * scale)
@@ -109,12 +109,14 @@ class Noise:
     @property
     def loss_unit(self) -> float:
         """The rounding unit of the coarsest tensor."""
-        return max((one.unit for one in self.drifts.values()), default=2.0**-23)
+        return max((drift.unit for drift in self.drifts.values()), default=2.0**-23)
 
     @property
     def growth(self) -> float:
         """Decades per step by which the spread of the losses grew: a line through its logarithms."""
-        points = [(step, math.log10(one.spread)) for step, one in self.losses.items() if 0 < one.spread < math.inf]
+        points = [
+            (step, math.log10(drift.spread)) for step, drift in self.losses.items() if 0 < drift.spread < math.inf
+        ]
         rate = 0.0
         if len(points) > 1:
             x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
@@ -122,24 +124,24 @@ class Noise:
             rate = sum((step - x) * (spread - y) for step, spread in points) / width if width else 0.0
         return min(max(rate, self.margins.least_rate), self.margins.most_rate)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "format": FORMAT,
             "tries": self.tries,
             "how": plain(self.how),
             "tensors": [
-                {"key": str(key), "step": step, **{name: encode(getattr(one, name)) for name in Drift.__slots__}}
-                for (key, step), one in self.drifts.items()
+                {"key": str(key), "step": step, **{name: encode(getattr(drift, name)) for name in Drift.__slots__}}
+                for (key, step), drift in self.drifts.items()
             ],
             "losses": [
-                {"step": step, **{name: encode(getattr(one, name)) for name in LossDrift.__slots__}}
-                for step, one in sorted(self.losses.items())
+                {"step": step, **{name: encode(getattr(drift, name)) for name in LossDrift.__slots__}}
+                for step, drift in sorted(self.losses.items())
             ],
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: object) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         version = need(found, "format", int)
         if version != FORMAT:
@@ -157,21 +159,21 @@ class Noise:
         return cls(_natural(found, "tries"), may(found, "how", dict) or {}, drifts, losses)
 
 
-def _natural(found: Any, name: str) -> int:
+def _natural(found: object, name: str) -> int:
     value = need(found, name, int)
     if value < 0:
         raise ValueError(f"{name}: expected a number from 0, found {value}")
     return value
 
 
-def _size(found: Any, name: str) -> float:
+def _size(found: object, name: str) -> float:
     value = _number(found, name)
     if not value >= 0:
         raise ValueError(f"{name}: expected a number from 0, found {value}")
     return value
 
 
-def _number(found: Any, name: str) -> float:
+def _number(found: object, name: str) -> float:
     try:
         return number(found, name)
     except OverflowError:

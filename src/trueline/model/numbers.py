@@ -48,7 +48,7 @@ def as_float(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: object, depth: int = 0) -> Any:
     """Any tree of plain values with its non-finite numbers encoded; arrays become lists, unknown objects their text.
 
     What raises when it is looked at, or holds itself, is its type's name in angle brackets.
@@ -56,7 +56,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     return placeholder(value) if depth > _DEEPEST else described(lambda one: _plain(one, depth + 1), value)
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: object, depth: int) -> object:
     if value is None or isinstance(value, bool):
         return value
     # A number of a class of its own (NumPy's float64, an IntEnum) is that number.
@@ -78,7 +78,7 @@ def _plain(value: Any, depth: int) -> Any:
     return str(value)
 
 
-def dump_json(value: Any, *, indent: int | None = None) -> str:
+def dump_json(value: object, *, indent: int | None = None) -> str:
     """Valid JSON, whatever numbers it holds."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
     text = _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 _LOADING: Final = ("torch.utils.data.", "mindspore.dataset.")
 # Compilers of kernels, and what multiprocessing keeps beside a script; a server's forks are the script's.
@@ -15,12 +15,12 @@ _HELPERS: Final = (
 _SERVER: Final = "from multiprocessing.forkserver import main"
 
 
-def works_for(process: Any, modules: tuple[str, ...]) -> bool:
+def works_for(process: object, modules: tuple[str, ...]) -> bool:
     """Whether a process of multiprocessing that is about to start has its task from one of these modules."""
     return str(getattr(getattr(process, "_target", None), "__module__", "")).startswith(modules)
 
 
-def loads_data(process: Any) -> bool:
+def loads_data(process: object) -> bool:
     """Whether it only reads data for the script."""
     return works_for(process, _LOADING)
 

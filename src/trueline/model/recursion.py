@@ -113,6 +113,6 @@ def getrecursionlimit() -> int:
     return ROOM.limit
 
 
-def setrecursionlimit(limit: Any, /) -> None:
+def setrecursionlimit(limit: object, /) -> None:
     """As Python's."""
     ROOM.choose(limit)

@@ -135,9 +135,14 @@ Block = Text | Table | Bars | Curves | Strip | Source | Tiles | Folded
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, a conclusion in one sentence, findings and blocks."""
+    """A title, a conclusion in one sentence, findings and blocks; and what a file for programs says beside them."""
 
     title: Message
     conclusion: Message
     findings: Sequence[Finding] = ()
     blocks: Sequence[Block] = field(default_factory=tuple)
+    # The codes that were asked; findings that a comment in the source asks to leave out; what went wrong on the way.
+    asked: Sequence[str] = ()
+    ignored: Sequence[Finding] = ()
+    errors: Sequence[Message] = ()
+    warnings: Sequence[Message] = ()

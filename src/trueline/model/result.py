@@ -33,14 +33,14 @@ class Result:
     findings: Sequence[Finding] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+    def to_json(self, lang: str | None = None) -> dict[str, object]:
         """The JSON shape of the contract."""
         shape = {
             "schema": SCHEMA,
             "verb": self.verb,
             "conclusion": self.conclusion.text(lang),
             "exit": int(self.exit),
-            "findings": [one.to_json(lang) for one in self.findings],
+            "findings": [finding.to_json(lang) for finding in self.findings],
         }
         return with_more(shape, self.fields)
 

@@ -17,7 +17,7 @@ def _pack(kind: str, values: Sequence[Any]) -> str:
     return base64.b64encode(packed.tobytes()).decode("ascii")
 
 
-def _unpack(kind: str, text: Any, size: int) -> array.array[Any]:
+def _unpack(kind: str, text: object, size: int) -> array.array[Any]:
     unpacked = array.array(kind)
     if not isinstance(text, str):
         raise ValueError("not packed numbers")
@@ -38,7 +38,7 @@ class Ends:
     right: Sequence[int]
     inside: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {"value": self.value, "left": list(self.left), "right": list(self.right), "inside": self.inside}
 
@@ -49,14 +49,14 @@ class Ends:
         return cls(int(found["value"]), left, right, int(found["inside"]))
 
 
-def is_index(value: Any) -> bool:
+def is_index(value: object) -> bool:
     """Whether it is a whole number of 64 bits."""
     return type(value) is int and -(1 << 63) <= value < 1 << 63
 
 
 def _rows(found: Mapping[str, Any], size: int) -> dict[str, Sequence[int]]:
-    rows: dict[str, Sequence[int]] = {str(kind): [int(one) for one in places] for kind, places in found.items()}
-    if any(not 0 <= one < size for places in rows.values() for one in places):
+    rows: dict[str, Sequence[int]] = {str(kind): [int(place) for place in places] for kind, places in found.items()}
+    if any(not 0 <= place < size for places in rows.values() for place in places):
         raise ValueError("samples beyond the batch")
     return rows
 
@@ -82,7 +82,7 @@ class SampleField:
     nonfinite: Mapping[str, Sequence[int]] = field(default_factory=dict)
     ends: Ends | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape; the numbers are base64 of little-endian u64 and f32."""
         return {
             "name": self.name,
@@ -125,7 +125,7 @@ class Batch:
     fields: Sequence[SampleField]
     indexes: Sequence[int] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "size": self.size,
@@ -134,7 +134,7 @@ class Batch:
         }
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
+    def from_json(cls, found: Mapping[str, object]) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         size = found.get("size")
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from trueline.model.fields import need, number
 from trueline.model.numbers import encode
@@ -41,7 +41,7 @@ class Summary:
         """The share of zeros, 0 for an empty tensor."""
         return self.zeros / self.count if self.count else 0.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "count": self.count,
@@ -59,7 +59,7 @@ class Summary:
         }
 
     @classmethod
-    def from_json(cls, found: Any) -> Self:
+    def from_json(cls, found: object) -> Self:
         """Read the JSON shape; a ValueError says what is wrong."""
         return cls(
             count=need(found, "count", int),

@@ -12,19 +12,19 @@ from trueline.model.visible import on_one_line
 class Trouble(Exception):  # noqa: N818
     """Something the user can put right; its text comes from the message catalogue."""
 
-    def __init__(self, message_id: str, **params: Any) -> None:
+    def __init__(self, message_id: str, **params: object) -> None:
         self.message = Message(message_id, params)
         super().__init__(message_id, params)
 
     def __str__(self) -> str:
         return self.message.text()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Trouble crosses process pools, and exceptions are pickled by their positional arguments alone.
         return _again, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[Trouble], args: tuple[Any, ...], held: dict[str, Any]) -> Trouble:
+def _again(kind: type[Trouble], args: tuple[object, ...], held: dict[str, Any]) -> Trouble:
     trouble = kind.__new__(kind, *args)
     trouble.__dict__.update(held)
     return trouble

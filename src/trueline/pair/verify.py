@@ -16,7 +16,6 @@ from trueline.compare.verdict import Verdict, worst
 from trueline.kernel import distance
 from trueline.kernel.array import Array
 from trueline.model.distance import Distance
-from trueline.model.json_value import JsonObject
 from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
@@ -47,7 +46,7 @@ class Output:
         """Whether agreeing means little here."""
         return self.distance.comparable and not self.distance.max_ref
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "index": self.index,
@@ -79,7 +78,7 @@ class Verified:
         """The output that lies furthest beyond what noise explains."""
         return max(self.outputs, key=lambda output: (list(Verdict).index(output.verdict), output.level), default=None)
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "verdict": str(self.verdict),

@@ -86,7 +86,7 @@ class Told:
         """Whether it is the same, and what a watch has found."""
         found: list[Finding] = []
         if self.asked.watch is not None:
-            from trueline.watch.telling import findings
+            from trueline.watch.report import findings
 
             found += findings(self.asked.watch, self.asked.watch.hit)
         if self.bitwise is not None:
@@ -159,7 +159,7 @@ class Told:
             Table(message("replay.table"), [message(f"replay.column_{name}") for name in columns], rows)
         ]
         if self.asked.watch is not None and self.asked.watch.hit is not None:
-            from trueline.watch.telling import blocks_of
+            from trueline.watch.report import blocks_of
 
             blocks += blocks_of(self.asked.watch.hit)
         return blocks

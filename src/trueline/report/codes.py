@@ -49,8 +49,10 @@ def page(code: str, lang: str | None = None) -> Page:
 def limits_of(code: str) -> list[tuple[str, Any]]:
     """Limits that can be set, with their defaults: of all ways to decide an item, or of a watchpoint."""
     if family(code) == "wp":
-        return [(one.name, one.default) for one in SPECS[watchpoint(code)].limits]
-    return list({name: value for one in all_checks() if one.code == code for name, value in one.limits.items()}.items())
+        return [(limit.name, limit.default) for limit in SPECS[watchpoint(code)].limits]
+    return list(
+        {name: value for check in all_checks() if check.code == code for name, value in check.limits.items()}.items()
+    )
 
 
 def watchpoint(code: str) -> str:

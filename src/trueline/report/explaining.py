@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from trueline.checks.engine.evidence_words import ways_in_words
 from trueline.checks.engine.listing import SECTIONS, Page, all_checks, experiment_of
@@ -61,7 +61,7 @@ def listed() -> tuple[Result, Report]:
     columns = [message("explain.column_code"), message("explain.column_title")]
     conclusion = message("explain.all_codes", count=len(pages))
     tables = [
-        Table(family_title(name), columns, [[one.code, one.title] for one in members])
+        Table(family_title(name), columns, [[member.code, member.title] for member in members])
         for name, members in groupby(pages, lambda one: family(one.code))
     ]
     result = Result("explain", conclusion, fields={"pages": [page_json(one) for one in pages]})
@@ -75,9 +75,9 @@ def family_title(name: str) -> Message:
     return message("explain.family", family=name, name=message(f"explain.family_{name}"))
 
 
-def page_json(told: Page) -> dict[str, Any]:
+def page_json(told: Page) -> dict[str, object]:
     """A page as JSON: its text, what can decide an item, and the limits that can be set."""
-    ways = [one for one in all_checks() if one.code == told.code]
+    ways = [check for check in all_checks() if check.code == told.code]
     return {
         "code": told.code,
         "title": told.title,

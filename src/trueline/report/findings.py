@@ -24,37 +24,41 @@ def finding_lines(findings: Sequence[Finding], lang: str | None = None) -> Itera
     told: set[str] = set()
     for root in top:
         yield from _finding(root, "bold red", lang)
-        following = [one.code for one in findings if one.because == root.code]
+        following = [finding.code for finding in findings if finding.because == root.code]
         if following and root.code not in told:
             told.add(root.code)
             codes = ", ".join(dict.fromkeys(following))
             yield 4, say(message("report.following", count=len(following), codes=codes), lang), "dim"
-    for one in findings:
-        if one.conclusion is Conclusion.FOUND and one.because is not None and one.because not in shown_codes:
-            yield from _finding(one, "red", lang)
+    for finding in findings:
+        if (
+            finding.conclusion is Conclusion.FOUND
+            and finding.because is not None
+            and finding.because not in shown_codes
+        ):
+            yield from _finding(finding, "red", lang)
     for conclusion, style in _UNSETTLED.items():
-        for one in findings:
-            if one.conclusion is conclusion:
-                yield from _finding(one, style, lang)
-    passed = dict.fromkeys(one.code for one in findings if one.conclusion is Conclusion.NONE)
+        for finding in findings:
+            if finding.conclusion is conclusion:
+                yield from _finding(finding, style, lang)
+    passed = dict.fromkeys(finding.code for finding in findings if finding.conclusion is Conclusion.NONE)
     if passed:
         word = say(Conclusion.NONE.word, lang)
         yield 0, f"{word}: {', '.join(passed)}", "green"
 
 
-def _finding(one: Finding, style: str, lang: str | None) -> Iterator[Line]:
-    sure = _CERTAINTY.get(one.certainty) if one.conclusion is Conclusion.FOUND else None
-    word = say(one.conclusion.word, lang) + (f" ({say(sure, lang)})" if sure is not None else "")
-    yield 0, f"{word}  {one.code}  {say(one.message, lang)}", style
-    place = ", ".join(_places(one.where, lang))
+def _finding(finding: Finding, style: str, lang: str | None) -> Iterator[Line]:
+    sure = _CERTAINTY.get(finding.certainty) if finding.conclusion is Conclusion.FOUND else None
+    word = say(finding.conclusion.word, lang) + (f" ({say(sure, lang)})" if sure is not None else "")
+    yield 0, f"{word}  {finding.code}  {say(finding.message, lang)}", style
+    place = ", ".join(_places(finding.where, lang))
     if place:
         yield 4, place, ""
-    if one.measured is not None:
-        yield 4, say(measured_message(one, lang), lang), ""
-    if one.error is not None:
-        yield 4, say(message("report.error", error=one.error), lang), ""
-    if one.advice is not None:
-        yield 4, say(one.advice, lang), "green"
+    if finding.measured is not None:
+        yield 4, say(measured_message(finding, lang), lang), ""
+    if finding.error is not None:
+        yield 4, say(message("report.error", error=finding.error), lang), ""
+    if finding.advice is not None:
+        yield 4, say(finding.advice, lang), "green"
 
 
 def measured_message(finding: Finding, lang: str | None) -> Message:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.curve import Curve
 from trueline.model.message import Message
@@ -35,7 +35,7 @@ def render_markdown(report: Report, lang: str | None = None) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def text_of(value: Any, lang: str | None = None) -> str:
+def text_of(value: object, lang: str | None = None) -> str:
     """A message or value on one line, with all that Markdown would take for a sign escaped."""
     text = " ".join((say(value, lang) if isinstance(value, Message) else shown(value, lang)).split())
     return _AT_BEGIN.sub(r"\1\\\2", _SIGNS.sub(lambda found: "\\" + found.group(), text))
@@ -62,7 +62,7 @@ def _block(block: Block, lang: str | None) -> Iterator[str]:
             yield _source(block)
         case Tiles():
             yield _heading(block.title, lang)
-            yield "\n".join(_tile(one, lang) for one in block.tiles)
+            yield "\n".join(_tile(tile, lang) for tile in block.tiles)
         case Folded():
             yield f"<details><summary>{text_of(block.title, lang)}</summary>"
             for one in block.blocks:
@@ -89,7 +89,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Any, lang: str | None) -> str:
+def _cell(cell: object, lang: str | None) -> str:
     return sparkline(cell, _SPARK) if isinstance(cell, Curve) else text_of(cell, lang)
 
 
@@ -106,7 +106,7 @@ def _source(block: Source) -> str:
 def _tile(tile: Tile, lang: str | None) -> str:
     """A line for each: pictures stay in the page."""
     content = sparkline(tile.curve, _SPARK) if tile.curve is not None else text_of(tile.text, lang)
-    said = "  ".join([*(text_of(one, lang) for one in tile.lines), content]).strip()
+    said = "  ".join([*(text_of(line, lang) for line in tile.lines), content]).strip()
     return f"- **{said}**" if tile.marked else f"- {said}"
 
 

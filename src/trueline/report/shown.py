@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from trueline.model.message import Message
 from trueline.model.visible import on_one_line
@@ -28,7 +27,7 @@ def number(value: float) -> str:
     return f"{value:.5g}"
 
 
-def shown(value: Any, lang: str | None = None) -> str:
+def shown(value: object, lang: str | None = None) -> str:
     """A table's cell as text; nothing known is an empty cell."""
     if value is None:
         return ""

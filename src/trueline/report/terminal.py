@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from io import TextIOWrapper
 from itertools import groupby
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
@@ -129,7 +129,7 @@ class _Page:
             grid.add_row(*mark, *(Styled(text) for text in row), style="bold red" if marked else "")
         self.console.print(grid)
 
-    def _cell(self, cell: Any) -> str:
+    def _cell(self, cell: object) -> str:
         if isinstance(cell, Curve):
             return sparkline(cell, _WIDE_SPARK if self.console.width >= _WIDE else _SPARK, ascii=self.ascii)
         return shown(cell, self.lang)
@@ -154,7 +154,7 @@ class _Page:
         if scale is not None and scale.log:
             title = say(message("report.log_scale", title=title), self.lang)
         self.line(title, "bold")
-        marks = {one.step: say(one.said, self.lang) for one in block.marks}
+        marks = {mark.step: say(mark.said, self.lang) for mark in block.marks}
         if block.mark is not None:
             marks[block.mark] = str(block.mark)
         axis = block.axis.at if block.axis is not None else None
@@ -202,7 +202,7 @@ class _Page:
         """A line for each: a terminal has no pictures, but it can say which they are."""
         self.line(say(block.title, self.lang), "bold")
         for tile in block.tiles:
-            under = "  ".join(shown(one, self.lang) for one in tile.lines)
+            under = "  ".join(shown(line, self.lang) for line in tile.lines)
             content = self._content(tile)
             self.line(under + (f"  {content}" if content else ""), "red" if tile.marked else "", 2)
 

@@ -31,5 +31,5 @@ def higher_is_better(name: str) -> bool:
 
 def accuracy_of(curves: Sequence[Curve], least: int) -> Curve | None:
     """The accuracy with the most points, if it has at least so many."""
-    fit = [one for one in curves if higher_is_better(one.name) and len(one) >= least]
+    fit = [curve for curve in curves if higher_is_better(curve.name) and len(curve) >= least]
     return max(fit, key=len, default=None)

@@ -64,9 +64,9 @@ def update_of(word: Word) -> Update | None:
 
 def updates(words: Sequence[Word]) -> list[Update]:
     """All updates, in order."""
-    return [found for one in words if (found := update_of(one)) is not None]
+    return [found for word in words if (found := update_of(word)) is not None]
 
 
 def lines(words: Sequence[Word]) -> Iterator[tuple[int, str]]:
     """What the script has printed: the number of updates before it, and the line."""
-    return ((int(one["step"]), str(one["text"])) for one in words if one["told"] == "line")
+    return ((int(word["step"]), str(word["text"])) for word in words if word["told"] == "line")

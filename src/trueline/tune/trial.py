@@ -38,7 +38,7 @@ class Trial:
     @property
     def enough(self) -> bool:
         """Whether it came to the last update that was asked for."""
-        return any(one["told"] == "enough" for one in self.words)
+        return any(word["told"] == "enough" for word in self.words)
 
     @property
     def ended_early(self) -> bool:
@@ -52,7 +52,7 @@ class Trial:
 
     def of(self, told: str) -> list[Word]:
         """The words of a kind."""
-        return [one for one in self.words if one["told"] == told]
+        return [word for word in self.words if word["told"] == told]
 
 
 def run_trial(

@@ -52,25 +52,25 @@ def bad_sample(field: str, rows: Callable[[str], Sequence[int]]) -> Told:
     return replace(told("bad_sample", field=field, rows=", ".join(map(str, samples)) or "?"), samples=samples)
 
 
-def cause_of(one: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], Sequence[int]]) -> Told:
+def cause_of(seen: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], Sequence[int]]) -> Told:
     """What most likely made the numbers of an operator bad.
 
     ``norms`` are those of gradients and of weights in the steps before; ``rows`` gives the odd samples of a field.
     """
-    leaf = next((each for each in one.inputs if each.bad and each.part is not None and not each.deliberate), None)
+    leaf = next((given for given in seen.inputs if given.bad and given.part is not None and not given.deliberate), None)
     if leaf is not None and leaf.part is Part.WEIGHTS:
         found = told("bad_weight", name=leaf.name)
         return Told(found.cause, found.message, found.advice, leaf)
-    before = [one, *chain(one)]
-    data = leaf or next((each for at in before for each in at.inputs if _stands_out(each)), None)
+    before = [seen, *chain(seen)]
+    data = leaf or next((given for at in before for given in at.inputs if _stands_out(given)), None)
     if data is not None:
         return replace(bad_sample(data.name, rows), leaf=data)
     diverges = any(map(grown, norms))
-    if one.part is Part.UPDATE and not one.own:
+    if seen.part is Part.UPDATE and not seen.own:
         return told("divergence" if diverges else "optimizer_division")
-    direct = _direct(one)
+    direct = _direct(seen)
     # A scale on the loss makes gradients grow too, up to the end of a short float.
-    scaled = one.part is Part.BACKWARD and direct.id == "half_overflow"
+    scaled = seen.part is Part.BACKWARD and direct.id == "half_overflow"
     if direct.id in _GROWING and diverges and not scaled:
         return told("divergence")
     if len(before) > 1 and direct.id in _FOLLOWING:
@@ -80,13 +80,13 @@ def cause_of(one: Seen, norms: Sequence[Sequence[float]], rows: Callable[[str], 
     return Told.of(direct)
 
 
-def _direct(one: Seen) -> Cause:
-    if one.kind in ("mul", "div") and one.nan and has_infinite(one.settings):
+def _direct(seen: Seen) -> Cause:
+    if seen.kind in ("mul", "div") and seen.nan and has_infinite(seen.settings):
         return Cause("zero_times_inf", message("nonfinite.zero_times_inf"), message("nonfinite.advice_zero_times_inf"))
-    backward = one.part is Part.BACKWARD and not one.own
-    at = one.forward if backward and one.forward is not None else one
+    backward = seen.part is Part.BACKWARD and not seen.own
+    at = seen.forward if backward and seen.forward is not None else seen
     given = [each.summary for each in at.inputs if each.summary is not None]
-    return likely(at.kind, given, one.outputs, [*(each.dtype for each in at.inputs), *one.dtypes], backward=backward)
+    return likely(at.kind, given, seen.outputs, [*(each.dtype for each in at.inputs), *seen.dtypes], backward=backward)
 
 
 def _stands_out(given: Given) -> bool:
@@ -100,7 +100,7 @@ def _stands_out(given: Given) -> bool:
 
 def grown(norms: Sequence[float]) -> bool:
     """Whether norms have risen for several steps, far above where they were."""
-    finite = [one for one in norms if math.isfinite(one) and one > 0]
+    finite = [norm for norm in norms if math.isfinite(norm) and norm > 0]
     if len(finite) < _RISING:
         return False
     last = finite[-_RISING:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import Message, message
@@ -42,12 +42,12 @@ class Coverage:
 
     def exit(self, found: Sequence[Finding]) -> Exit:
         """A problem where one was found; fine only where all was watched."""
-        if any(one.conclusion is Conclusion.FOUND for one in found):
+        if any(finding.conclusion is Conclusion.FOUND for finding in found):
             return Exit.PROBLEM
         if self.off is not None and self.off.id == INTERNAL_ERROR:
             return Exit.INTERNAL
-        return Exit.FINE if all(one.conclusion is Conclusion.NONE for one in found) else Exit.BAD_INPUT
+        return Exit.FINE if all(finding.conclusion is Conclusion.NONE for finding in found) else Exit.BAD_INPUT
 
-    def to_json(self) -> Mapping[str, Any]:
+    def to_json(self) -> Mapping[str, object]:
         """What the answer says of it."""
         return {"off": self.off and self.off.text(), "unseen": [one.text() for one in self.unseen]}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.formats.files import fault
 from trueline.formats.kinds import Format, Kind, Looked, look
@@ -43,7 +43,7 @@ class DumpTensor:
     summary: Summary
     exact: bool = True
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "name": self.name,
@@ -76,7 +76,7 @@ class DumpFirst:
     after: int
     after_bad: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The shape of ``first`` in an answer of watch, and more."""
         return {
             "step": self.step,
@@ -90,8 +90,8 @@ class DumpFirst:
             "cause": self.cause.id,
             "node": self.name,
             "origin": self.origin,
-            "inputs": [one.to_json() for one in self.inputs],
-            "outputs": [one.to_json() for one in self.outputs],
+            "inputs": [tensor.to_json() for tensor in self.inputs],
+            "outputs": [output.to_json() for output in self.outputs],
             "after": self.after,
             "after_bad": self.after_bad,
         }
@@ -124,7 +124,7 @@ class DumpWatch:
         first = self.first
         if first is None:
             return Finding(CODE, Conclusion.NONE, self.sentence())
-        outputs = {one.name: one.summary.non_finite for one in first.outputs if one.summary.non_finite}
+        outputs = {output.name: output.summary.non_finite for output in first.outputs if output.summary.non_finite}
         return Finding(
             CODE,
             Conclusion.FOUND,
@@ -134,7 +134,7 @@ class DumpWatch:
             where=Location(module=first.module or None, step=first.step, rank=first.rank),
             measured={"non_finite": outputs},
             limit={"non_finite": 0},
-            evidence=[one.to_json() for one in (*first.inputs, *first.outputs)],
+            evidence=[tensor.to_json() for tensor in (*first.inputs, *first.outputs)],
         )
 
 
@@ -153,7 +153,7 @@ def watch_dump(folder: Path) -> DumpWatch:
         masked = False
         for place, node in enumerate(calls):
             outputs = _tensors(node.outputs)
-            if any(one.summary.non_finite for one in outputs):
+            if any(output.summary.non_finite for output in outputs):
                 inputs = _tensors(node.inputs)
                 if _is_mask(node, inputs, outputs, masked=masked):
                     masked = True
@@ -179,34 +179,39 @@ def _listed(tensors: Sequence[Dumped]) -> Iterator[Node]:
 
     for (module, call, op, part), members in groupby(
         tensors,
-        lambda one: (one.key.module, one.key.call, one.type, "backward" if one.key.kind in _BACKWARD else "forward"),
+        lambda tensor: (
+            tensor.key.module,
+            tensor.key.call,
+            tensor.type,
+            "backward" if tensor.key.kind in _BACKWARD else "forward",
+        ),
     ):
         held = list(members)
-        outputs = [one for one in held if one.key.kind in _OUTGOING]
+        outputs = [dumped for dumped in held if dumped.key.kind in _OUTGOING]
         name = f"{module or op}#{call}" if call else module or op
-        yield Node(name, op, module, part, [one for one in held if one not in outputs], outputs)
+        yield Node(name, op, module, part, [dumped for dumped in held if dumped not in outputs], outputs)
 
 
 def _first(
     step: int, rank: int, node: Node, tensors: tuple[list[DumpTensor], list[DumpTensor]], behind: Sequence[Node]
 ) -> DumpFirst:
     inputs, outputs = tensors
-    bad = [one for one in inputs if one.summary.non_finite]
-    weights = {one.name for one in node.inputs if one.key.kind is TensorKind.PARAM}
+    bad = [tensor for tensor in inputs if tensor.summary.non_finite]
+    weights = {dumped.name for dumped in node.inputs if dumped.key.kind is TensorKind.PARAM}
     return DumpFirst(
         step,
         rank,
-        "weights" if any(one.name in weights for one in bad) else node.part,
+        "weights" if any(tensor.name in weights for tensor in bad) else node.part,
         node.name,
         node.op,
         node.module,
-        "nan" if any(one.summary.nan for one in outputs) else "inf",
+        "nan" if any(output.summary.nan for output in outputs) else "inf",
         not bad if inputs else None,
         inputs,
         outputs,
         _cause(node, inputs, outputs),
         len(behind),
-        sum(any(each.summary.non_finite for each in _tensors(one.outputs)) for one in behind),
+        sum(any(tensor.summary.non_finite for tensor in _tensors(one.outputs)) for one in behind),
     )
 
 
@@ -216,8 +221,8 @@ def _is_mask(node: Node, inputs: Sequence[DumpTensor], outputs: Sequence[DumpTen
         return False
     kind, _ = kind_of(node.op)
     if masked and not inputs and not kind.startswith("log"):
-        return not any(one.summary.nan or one.summary.pos_inf for one in outputs)
-    return is_mask(kind, [one.summary for one in inputs], [one.summary for one in outputs])
+        return not any(output.summary.nan or output.summary.pos_inf for output in outputs)
+    return is_mask(kind, [tensor.summary for tensor in inputs], [output.summary for output in outputs])
 
 
 def _cause(node: Node, inputs: Sequence[DumpTensor], outputs: Sequence[DumpTensor]) -> Cause:
@@ -228,33 +233,33 @@ def _cause(node: Node, inputs: Sequence[DumpTensor], outputs: Sequence[DumpTenso
     backward = of_backward or node.part == "backward"
     of = _GRADIENT_OF.search(node.name) if backward else None
     kinds = ([kind_of(of[1])[0]] if of is not None else []) + [kind]
-    summaries = [one.summary for one in inputs], [one.summary for one in outputs]
-    dtypes = [one.dtype for one in (*inputs, *outputs)]
+    summaries = [tensor.summary for tensor in inputs], [output.summary for output in outputs]
+    dtypes = [tensor.dtype for tensor in (*inputs, *outputs)]
     causes = [likely(one, *summaries, dtypes, backward=backward) for one in kinds]
-    return next((one for one in causes if one.id not in ("other", "overflow")), causes[-1])
+    return next((cause for cause in causes if cause.id not in ("other", "overflow")), causes[-1])
 
 
 def _tensors(dumped: Sequence[Dumped]) -> list[DumpTensor]:
     return [found for one in dumped if (found := _tensor(one)) is not None]
 
 
-def _tensor(one: Dumped) -> DumpTensor | None:
+def _tensor(dumped: Dumped) -> DumpTensor | None:
     """A tensor's numbers; None for whole numbers, which are always finite, and for what cannot be read."""
-    if not any(word in one.dtype for word in ("float", "complex", "half", "double")):
+    if not any(word in dumped.dtype for word in ("float", "complex", "half", "double")):
         return None
-    if one.stored is None:
-        return DumpTensor(one.name, one.shape, one.dtype, _from_numbers(one), exact=False)
+    if dumped.stored is None:
+        return DumpTensor(dumped.name, dumped.shape, dumped.dtype, _from_numbers(dumped), exact=False)
     try:
-        return DumpTensor(one.name, one.shape, one.dtype, summarise(one.stored.elements()))
+        return DumpTensor(dumped.name, dumped.shape, dumped.dtype, summarise(dumped.stored.elements()))
     except UnsupportedDtype:
         return None
 
 
-def _from_numbers(one: Dumped) -> Summary:
+def _from_numbers(dumped: Dumped) -> Summary:
     """What a tool's minimum, maximum, mean and norm say of a tensor."""
-    low, high, mean, l2 = (one.numbers.get(name, 0.0) for name in ("min", "max", "mean", "l2"))
+    low, high, mean, l2 = (dumped.numbers.get(name, 0.0) for name in ("min", "max", "mean", "l2"))
     seen = (low, high, mean, l2)
-    count = math.prod(one.shape)
+    count = math.prod(dumped.shape)
     # A norm of finite numbers may overflow: only what a tensor's own elements show counts.
     nan = int(any(math.isnan(each) for each in (low, high, mean)) and not (math.isinf(low) or math.isinf(high)))
     finite = [each if math.isfinite(each) else 0.0 for each in seen]
@@ -263,7 +268,7 @@ def _from_numbers(one: Dumped) -> Summary:
         nan=nan,
         pos_inf=int(math.inf in (low, high)),
         neg_inf=int(-math.inf in (low, high)),
-        zeros=int(0.0 in (low, high) and count > 0 and bool(one.numbers)),
+        zeros=int(0.0 in (low, high) and count > 0 and bool(dumped.numbers)),
         minimum=finite[0],
         maximum=finite[1],
         mean=finite[2],

@@ -49,12 +49,12 @@ def hit_of(
     cause = cause_of(found, norms, rows)
     part = cause.leaf.part if cause.leaf is not None and cause.leaf.part is not None and cause.leaf.bad else found.part
     named = found.forward if found.forward is not None and not found.own else found
-    bad = [one for one in found.outputs if tracker.is_bad(one)]
+    bad = [output for output in found.outputs if tracker.is_bad(output)]
     return Hit(
         began + tracker.steps_before(found),
         part,
         "batch" if part is Part.DATA else named.kind,
-        "nan" if found.nan else "inf" if any(one.non_finite for one in bad) else "limit",
+        "nan" if found.nan else "inf" if any(summary.non_finite for summary in bad) else "limit",
         named.name,
         found.module,
         found.line,
@@ -62,9 +62,9 @@ def hit_of(
         cause.cause,
         cause.message,
         cause.advice,
-        [Tensor(one.name, one.dtype, one.summary) for one in found.inputs[:_MOST]],
-        [Tensor("", dtype, one) for dtype, one in zip(found.dtypes, found.outputs, strict=True)][:_MOST],
-        [Link(one.kind, one.module, one.line, one.largest) for one in chain(found)],
+        [Tensor(given.name, given.dtype, given.summary) for given in found.inputs[:_MOST]],
+        [Tensor("", dtype, output) for dtype, output in zip(found.dtypes, found.outputs, strict=True)][:_MOST],
+        [Link(seen.kind, seen.module, seen.line, seen.largest) for seen in chain(found)],
         found.stack,
         cause.samples,
         update.way,

@@ -20,7 +20,7 @@ class Tensor:
     dtype: str
     summary: Summary | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it stands in an answer."""
         numbers = self.summary.to_json() if self.summary is not None else None
         return {"name": self.name, "dtype": self.dtype, "summary": numbers}
@@ -41,7 +41,7 @@ class Link:
     line: Location | None
     largest: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it stands in an answer."""
         return {"op": self.op, "module": self.module, "line": _told(self.line), "largest": encode(self.largest)}
 
@@ -79,7 +79,7 @@ class Hit:
     way: str = "in_place"
     rank: int = 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it stands in an answer and in a run folder."""
         return {
             "step": self.step,
@@ -94,10 +94,10 @@ class Hit:
             "cause": self.cause,
             "why": _said(self.why),
             "advice": _said(self.advice),
-            "inputs": [one.to_json() for one in self.inputs],
-            "outputs": [one.to_json() for one in self.outputs],
-            "chain": [one.to_json() for one in self.chain],
-            "stack": [one.line_json() for one in self.stack],
+            "inputs": [tensor.to_json() for tensor in self.inputs],
+            "outputs": [output.to_json() for output in self.outputs],
+            "chain": [link.to_json() for link in self.chain],
+            "stack": [location.line_json() for location in self.stack],
             "samples": list(self.samples),
             "way": self.way,
             "rank": self.rank,
@@ -128,15 +128,15 @@ class Hit:
         )
 
 
-def _told(line: Location | None) -> dict[str, Any] | None:
+def _told(line: Location | None) -> dict[str, object] | None:
     return line.line_json() if line is not None else None
 
 
-def _line(told: Any) -> Location | None:
+def _line(told: object) -> Location | None:
     return Location.from_line_json(told) if told is not None else None
 
 
-def _said(one: Message | None) -> dict[str, Any] | None:
+def _said(one: Message | None) -> dict[str, object] | None:
     return {"message_id": one.id, "params": dict(one.params), "text": one.text()} if one is not None else None
 
 

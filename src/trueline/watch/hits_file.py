@@ -8,8 +8,8 @@ from pathlib import Path
 from trueline.formats.run_folder.layout import HITS, rank_name
 from trueline.model.numbers import plain
 from trueline.watch.hit import Hit
+from trueline.watch.report import NON_FINITE
 from trueline.watch.state import Watch
-from trueline.watch.telling import NON_FINITE
 
 
 def write_hits(run: Path, rank: int, watch: Watch, hit: Hit | None) -> None:
@@ -18,5 +18,5 @@ def write_hits(run: Path, rank: int, watch: Watch, hit: Hit | None) -> None:
     lines += [{"code": f"wp.{one.id.lower()}", **one.to_json()} for one in watch.point_hits]
     place = run / rank_name(rank)
     if lines and place.is_dir():
-        text = "".join(json.dumps(plain(one), ensure_ascii=False, allow_nan=False) + "\n" for one in lines)
+        text = "".join(json.dumps(plain(line), ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
         (place / HITS).write_text(text, "utf-8")

@@ -24,22 +24,22 @@ def origin(starts: Iterable[Seen], seen: Sequence[Seen]) -> Seen | None:
 
 
 def _beginning(found: Iterable[Seen]) -> list[Seen]:
-    return [one for one in found if not _blamed(one) or any(each.part is not None for each in _blamed(one))]
+    return [seen for seen in found if not _blamed(seen) or any(given.part is not None for given in _blamed(seen))]
 
 
-def _blamed(one: Seen) -> list[Given]:
-    return [each for each in one.inputs if each.bad and not each.deliberate]
+def _blamed(seen: Seen) -> list[Given]:
+    return [given for given in seen.inputs if given.bad and not given.deliberate]
 
 
-def _is_cut_off(one: Seen) -> bool:
+def _is_cut_off(seen: Seen) -> bool:
     """Whether a gradient comes from where nobody looks: a sum of gradients that the framework makes by itself."""
-    unseen = any(each.maker is None and each.part is None for each in _blamed(one))
-    return one.part is Part.BACKWARD and unseen
+    unseen = any(given.maker is None and given.part is None for given in _blamed(seen))
+    return seen.part is Part.BACKWARD and unseen
 
 
 def _reached(starts: Iterable[Seen], seen: Sequence[Seen]) -> list[Seen]:
     found: dict[int, Seen] = {}
-    waiting = [one for one in starts if one.bad]
+    waiting = [start for start in starts if start.bad]
     while waiting:
         one = waiting.pop()
         if one.index in found:
@@ -55,13 +55,13 @@ def _reached(starts: Iterable[Seen], seen: Sequence[Seen]) -> list[Seen]:
     return list(found.values())
 
 
-def chain(one: Seen) -> list[Seen]:
+def chain(seen: Seen) -> list[Seen]:
     """The operators before one through which magnitudes grew, the nearest first; empty where nothing was large."""
     found: list[Seen] = []
-    at = one.forward if one.part is Part.BACKWARD and one.forward is not None else one
+    at = seen.forward if seen.part is Part.BACKWARD and seen.forward is not None else seen
     while len(found) < _LONGEST:
-        makers = [each.maker for each in at.inputs if each.maker is not None and not each.maker.deliberate]
-        largest = max(makers, key=lambda each: each.largest, default=None)
+        makers = [given.maker for given in at.inputs if given.maker is not None and not given.maker.deliberate]
+        largest = max(makers, key=lambda maker: maker.largest, default=None)
         if largest is None or largest.largest < _LARGE or largest in found:
             break
         found.append(largest)

@@ -29,10 +29,10 @@ class Looking:
 
     def signs(
         self,
-        loss: Any,
+        loss: object,
         norm: float,
         gradients: Sequence[tuple[Any, Any]],
-        held: Sequence[Any],
+        held: Sequence[object],
         outputs: Sequence[str],
     ) -> Signs:
         """Of a step's loss, the norm of its gradients, these themselves, its weights, and outputs already found."""
@@ -52,13 +52,13 @@ class Looking:
     def _most(self) -> float:
         return self.limit if self.limit is not None else math.inf
 
-    def size(self, held: Sequence[Any]) -> float:
+    def size(self, held: Sequence[object]) -> float:
         """How large weights are, by a few of them; a norm may be beyond all numbers although no weight is."""
         smallest = sorted(held, key=lambda one: math.prod(self.values.shape(one)))[:_FEW]
         size = self.values.read(self.values.norm(smallest)) if smallest else 0.0
         return _LARGEST if size == math.inf else size
 
-    def _bad_from_the_start(self, parameter: Any) -> bool:
+    def _bad_from_the_start(self, parameter: object) -> bool:
         found = self.parameters.find(parameter)
         return found is not None and found.initial is not None and found.initial.non_finite > 0
 

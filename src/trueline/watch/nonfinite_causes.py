@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.model.message import Message, message
@@ -55,11 +55,11 @@ class _Op:
 
     @property
     def nan(self) -> bool:
-        return any(one.nan for one in self.outputs)
+        return any(output.nan for output in self.outputs)
 
     @property
     def inf(self) -> bool:
-        return any(one.pos_inf or one.neg_inf for one in self.outputs)
+        return any(output.pos_inf or output.neg_inf for output in self.outputs)
 
     @property
     def first(self) -> Summary | None:
@@ -67,11 +67,11 @@ class _Op:
 
     @property
     def low(self) -> float:
-        return min((one.minimum for one in self.inputs), default=0.0)
+        return min((summary.minimum for summary in self.inputs), default=0.0)
 
     @property
     def largest(self) -> float:
-        return max((max(abs(one.minimum), abs(one.maximum)) for one in self.inputs), default=0.0)
+        return max((max(abs(summary.minimum), abs(summary.maximum)) for summary in self.inputs), default=0.0)
 
     @property
     def dtype(self) -> str:
@@ -80,7 +80,7 @@ class _Op:
         return min(floats, key=lambda one: _LARGEST[one], default="float32")
 
     def has_zeros(self) -> bool:
-        return any(one.zeros for one in self.inputs)
+        return any(summary.zeros for summary in self.inputs)
 
 
 def kind_of(name: str, frameworks: Sequence[str] = ("mindspore", "torch")) -> tuple[str, bool]:
@@ -105,9 +105,11 @@ def _known(name: str, frameworks: Sequence[str]) -> str | None:
 
 def is_mask(kind: str, inputs: Sequence[Summary], outputs: Sequence[Summary]) -> bool:
     """Whether all that is not finite is a -inf that someone has put there or that was handed on, as masks are."""
-    if any(one.nan or one.pos_inf for one in (*inputs, *outputs)) or not any(one.neg_inf for one in outputs):
+    if any(summary.nan or summary.pos_inf for summary in (*inputs, *outputs)) or not any(
+        output.neg_inf for output in outputs
+    ):
         return False
-    return kind in _MASKING or any(one.neg_inf for one in inputs)
+    return kind in _MASKING or any(summary.neg_inf for summary in inputs)
 
 
 def likely(
@@ -126,43 +128,49 @@ def likely(
     kind, named_backward = kind_of(op_kind)
     op = _Op(kind, inputs, outputs, dtypes)
     rules = _BACKWARD if backward or named_backward else _FORWARD
-    if any(one.non_finite for one in inputs):
+    if any(summary.non_finite for summary in inputs):
         rules = _ON_BAD_INPUTS
     return next((found for rule in rules if (found := rule(op)) is not None), None) or _cause("other", op=op.kind)
 
 
-def _cause(id: str, said: str | None = None, **params: Any) -> Cause:
+def _cause(id: str, said: str | None = None, **params: object) -> Cause:
     said = said or id
     return Cause(id, Message(f"nonfinite.{said}", params), message(f"nonfinite.advice_{said}"))
 
 
 def _zero_times_inf(op: _Op) -> Cause | None:
-    if op.kind not in _PRODUCTS or not op.nan or any(one.nan for one in op.inputs):
+    if op.kind not in _PRODUCTS or not op.nan or any(summary.nan for summary in op.inputs):
         return None
-    infinite = [place for place, one in enumerate(op.inputs) if one.non_finite]
-    other = any(one.zeros for place, one in enumerate(op.inputs) if [place] != infinite)
+    infinite = [place for place, summary in enumerate(op.inputs) if summary.non_finite]
+    other = any(summary.zeros for place, summary in enumerate(op.inputs) if [place] != infinite)
     return _cause("zero_times_inf") if other else None
 
 
 def _all_masked(op: _Op) -> Cause | None:
-    masked = any(one.neg_inf for one in op.inputs) and not any(one.nan or one.pos_inf for one in op.inputs)
+    masked = any(summary.neg_inf for summary in op.inputs) and not any(
+        summary.nan or summary.pos_inf for summary in op.inputs
+    )
     return _cause("all_masked_softmax") if op.kind in _SOFTMAXES and op.nan and masked else None
 
 
 def _inf_minus_inf(op: _Op) -> Cause | None:
-    if not op.nan or any(one.nan for one in op.inputs):
+    if not op.nan or any(summary.nan for summary in op.inputs):
         return None
-    plus, minus = sum(one.pos_inf for one in op.inputs), sum(one.neg_inf for one in op.inputs)
+    plus, minus = sum(summary.pos_inf for summary in op.inputs), sum(summary.neg_inf for summary in op.inputs)
     if op.kind in _SOFTMAXES | _NORMALISATIONS:
         return _cause("inf_minus_inf") if plus else None
     both = plus + minus > 1 if op.kind in ("sub", "mse_loss", "l1_loss") else bool(plus and minus)
     # A product of matrices meets both signs as soon as the other factor has both.
-    mixed = op.kind in _PRODUCTS and bool(plus or minus) and any(one.minimum < 0 < one.maximum for one in op.inputs)
+    mixed = (
+        op.kind in _PRODUCTS
+        and bool(plus or minus)
+        and any(summary.minimum < 0 < summary.maximum for summary in op.inputs)
+    )
     return _cause("inf_minus_inf") if op.kind in _SUMS and (both or mixed) else None
 
 
 def _bad_input(op: _Op) -> Cause | None:
-    return _cause("bad_input") if any(one.non_finite for one in op.inputs) else None
+    return _cause("bad_input") if any(summary.non_finite for summary in op.inputs) else None
 
 
 def _logarithm(op: _Op) -> Cause | None:
@@ -175,7 +183,7 @@ def _logarithm(op: _Op) -> Cause | None:
         return None
     if first.minimum < shift:
         return _cause("log_of_negative", low=first.minimum)
-    zeros = first.zeros if not shift else sum(one.neg_inf for one in op.outputs)
+    zeros = first.zeros if not shift else sum(output.neg_inf for output in op.outputs)
     return _cause("log_of_zero", zeros=zeros, count=first.count) if zeros else None
 
 
@@ -184,7 +192,7 @@ def _division(op: _Op) -> Cause | None:
         divisor = op.inputs[-1] if len(op.inputs) > 1 else None
         if divisor is None:
             # Divided by a plain number: by zero nothing finite is left.
-            whole = op.outputs and all(one.count and one.non_finite == one.count for one in op.outputs)
+            whole = op.outputs and all(output.count and output.non_finite == output.count for output in op.outputs)
             return _cause("division_by_zero", zeros=1, count=1) if whole else None
     elif op.kind in ("reciprocal", "rsqrt") or (op.kind == "pow" and op.inf):
         divisor = op.first
@@ -200,7 +208,7 @@ def _nothing(op: _Op) -> Cause | None:
     if op.kind not in _MEANS or not op.nan:
         return None
     empty = op.first is not None and not op.first.count
-    ignored = op.kind in ("nll_loss", "cross_entropy") and all(one.count == 1 for one in op.outputs)
+    ignored = op.kind in ("nll_loss", "cross_entropy") and all(output.count == 1 for output in op.outputs)
     return _cause("division_by_zero", "division_by_count") if empty or ignored else None
 
 
@@ -265,14 +273,14 @@ def _arc_slope(op: _Op) -> Cause | None:
 def _log_slope(op: _Op) -> Cause | None:
     if op.kind not in _LOGS or not op.has_zeros():
         return None
-    zeros = next(one for one in op.inputs if one.zeros)
+    zeros = next(summary for summary in op.inputs if summary.zeros)
     return _cause("log_of_zero", zeros=zeros.zeros, count=zeros.count)
 
 
 def _division_slope(op: _Op) -> Cause | None:
     if op.kind not in (*_DIVISIONS, "reciprocal", "rsqrt", "atan2") or not op.has_zeros():
         return None
-    zeros = next(one for one in reversed(op.inputs) if one.zeros)
+    zeros = next(summary for summary in reversed(op.inputs) if summary.zeros)
     return _cause("division_by_zero", zeros=zeros.zeros, count=zeros.count)
 
 

@@ -94,9 +94,9 @@ class Seen:
     @property
     def nan(self) -> bool:
         """Whether it gave a NaN."""
-        return any(one.nan for one in self.outputs)
+        return any(output.nan for output in self.outputs)
 
     @property
     def largest(self) -> float:
         """The largest magnitude among the finite numbers that it gave."""
-        return max((max(abs(one.minimum), abs(one.maximum)) for one in self.outputs), default=0.0)
+        return max((max(abs(output.minimum), abs(output.maximum)) for output in self.outputs), default=0.0)

@@ -16,9 +16,9 @@ from trueline.record.session import warn
 from trueline.record.wanted import Wanted
 from trueline.watch.coverage import Coverage
 from trueline.watch.hit import Hit
+from trueline.watch.report import findings
 from trueline.watch.running import points_of
 from trueline.watch.state import Watch, WatchEnded
-from trueline.watch.telling import findings
 from trueline.watch.watcher import WatchFeed
 
 

@@ -29,7 +29,7 @@ class Fetched:
     _versions: Sequence[int | None]
 
     @classmethod
-    def of(cls, loader: Any, batch: Any, indexes: Sequence[int] | None, values: Values) -> Fetched:
+    def of(cls, loader: object, batch: object, indexes: Sequence[int] | None, values: Values) -> Fetched:
         """As it is handed out now."""
         kept = _same_in_new_containers(batch)
         return cls(loader, kept, indexes, _versions(kept, values))
@@ -39,7 +39,7 @@ class Fetched:
         return _versions(self.batch, values) == self._versions
 
 
-def _versions(batch: Any, values: Values) -> list[int | None]:
+def _versions(batch: object, values: Values) -> list[int | None]:
     return [values.version(one) for _, one in leaves(batch, values.is_tensor)]
 
 
@@ -75,7 +75,7 @@ class Snapshot:
         """Whether the state is to be kept anew before the next step."""
         return self._expired or not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
 
-    def take(self, networks: Sequence[Any], optimizers: Sequence[Any], counting: Sequence[Any]) -> None:
+    def take(self, networks: Sequence[object], optimizers: Sequence[object], counting: Sequence[object]) -> None:
         """As everything is now, instead of what was kept before; ``counting`` are schedules and loss scalers."""
         self.fetched, self._steps, self._expired = [], 0, False
         self._kept.take(networks, optimizers)
@@ -114,6 +114,6 @@ class Snapshot:
             for name, array in arrays.items():
                 self._values.assign(vars(one)[name], array)
 
-    def _arrays(self, counting: Any) -> dict[str, Any]:
-        found = {name: one for name, one in vars(counting).items() if self._values.is_tensor(one)}
+    def _arrays(self, counting: object) -> dict[str, Any]:
+        found = {name: var for name, var in vars(counting).items() if self._values.is_tensor(var)}
         return {name: self._values.to_numpy(one, copy=True) for name, one in found.items()}

@@ -35,8 +35,8 @@ class Signs:
     def alike(self, other: Signs) -> bool:
         """Whether both speak of the same trouble."""
 
-        def kinds(one: Signs) -> tuple[bool, ...]:
-            return one.loss, bool(one.gradients), bool(one.weights), bool(one.outputs)
+        def kinds(signs: Signs) -> tuple[bool, ...]:
+            return signs.loss, bool(signs.gradients), bool(signs.weights), bool(signs.outputs)
 
         return kinds(self) == kinds(other)
 

@@ -69,7 +69,7 @@ class Made:
 
     def written_within(self, begin: int, end: int) -> Seen | None:
         """Who wrote bad numbers last into a part of this memory."""
-        return next((one for address, one in reversed(self._in_place) if begin <= address < end), None)
+        return next((seen for address, seen in reversed(self._in_place) if begin <= address < end), None)
 
 
 class Tracker:
@@ -108,25 +108,25 @@ class Tracker:
 
     def handed_out(self, addresses: Iterable[int]) -> None:
         """What may have been there is gone: there is a batch now, or nothing yet."""
-        for one in addresses:
-            self._made.forget(one)
-            self._views.pop(one, None)
+        for address in addresses:
+            self._made.forget(address)
+            self._views.pop(address, None)
 
     def step_ended(self) -> None:
         """What comes now belongs to another step."""
         self._steps.append(len(self.seen) if self._next_began is None else self._next_began)
         self._next_began = None
 
-    def steps_before(self, one: Seen) -> int:
+    def steps_before(self, seen: Seen) -> int:
         """How many steps had ended before what an operator belongs to."""
-        return sum(end <= one.index for end in self._steps) + one.ahead
+        return sum(end <= seen.index for end in self._steps) + seen.ahead
 
-    def maker(self, tensor: Any) -> Seen | None:
+    def maker(self, tensor: object) -> Seen | None:
         """The operator that has written a tensor last."""
         found = self._known(tensor)
         return found[0] if found is not None else None
 
-    def _known(self, tensor: Any) -> tuple[Seen, Summary] | None:
+    def _known(self, tensor: object) -> tuple[Seen, Summary] | None:
         return self._made.find(self._values.identity(tensor), _size(self._values.shape(tensor)))
 
     def __call__(self, call: OpCall) -> None:
@@ -160,8 +160,8 @@ class Tracker:
         if _is_blank(call.name):
             self.handed_out(map(self._values.identity, outputs))
             return
-        written = set() if handed_on else {self._values.identity(one) for one in outputs}
-        made = [(one, summary) for one in outputs if (summary := self._summary(one)) is not None]
+        written = set() if handed_on else {self._values.identity(output) for output in outputs}
+        made = [(output, summary) for output in outputs if (summary := self._summary(output)) is not None]
         if not made:
             return
         bad = any(self.is_bad(summary) for _, summary in made)
@@ -178,7 +178,7 @@ class Tracker:
         by_hand = not call.backward and updating is Updating.PULLING
         part = Part.BACKWARD if call.backward or by_hand else self._part(updating, outputs)
         line, own = self._line(call, forward)
-        one = Seen(
+        seen = Seen(
             len(self.seen),
             call.name,
             kind,
@@ -193,16 +193,16 @@ class Tracker:
             bad=bad,
             own=own or by_hand or (part is Part.UPDATE and updating is not Updating.BY_OPTIMIZER),
         )
-        one.ahead = part is Part.FORWARD and updating is Updating.AHEAD
-        one.deliberate = bad and _is_deliberate(one)
+        seen.ahead = part is Part.FORWARD and updating is Updating.AHEAD
+        seen.deliberate = bad and _is_deliberate(seen)
         if bad and not any(each.bad and not each.deliberate for each in inputs):
-            one.stack = _stack(self._adapter.build.package()) if not call.backward else ()
-        self.seen.append(one)
+            seen.stack = _stack(self._adapter.build.package()) if not call.backward else ()
+        self.seen.append(seen)
         if call.node is not None and not call.backward:
-            self._by_node.setdefault(call.node, one)
+            self._by_node.setdefault(call.node, seen)
         for tensor, summary in made:
             address = self._values.identity(tensor)
-            self._made.put(address, (one, summary), view=address in given and not call.name.endswith("_"))
+            self._made.put(address, (seen, summary), view=address in given and not call.name.endswith("_"))
 
     def _is_forward_again(self, call: OpCall) -> bool:
         """Whether an operator after backward is one of the next forward pass: no update is made for a gradient."""
@@ -210,9 +210,9 @@ class Tracker:
             self._next_began = len(self.seen)
         return self._next_began is not None and not call.backward
 
-    def _part(self, updating: Updating, outputs: Sequence[Any]) -> Part:
+    def _part(self, updating: Updating, outputs: Sequence[object]) -> Part:
         after = updating in (Updating.AFTER, Updating.AHEAD)
-        if after and any((self._named(one) or ("", None))[1] is Part.WEIGHTS for one in outputs):
+        if after and any((self._named(output) or ("", None))[1] is Part.WEIGHTS for output in outputs):
             return Part.UPDATE
         return PARTS[updating]
 
@@ -225,11 +225,11 @@ class Tracker:
             return call.line, True
         return (forward.line if forward is not None else None), False
 
-    def _what_is(self, tensor: Any) -> tuple[str, Part] | None:
+    def _what_is(self, tensor: object) -> tuple[str, Part] | None:
         return self._named(tensor) or self._views.get(self._values.identity(tensor))
 
     def _given(
-        self, tensor: Any, known: tuple[Seen, Summary] | None, *, bad: bool, written: bool, forward: bool
+        self, tensor: object, known: tuple[Seen, Summary] | None, *, bad: bool, written: bool, forward: bool
     ) -> Given:
         dtype = self._values.dtype(tensor)
         if known is not None and bad and not written and not self.is_bad(known[1]):
@@ -255,7 +255,7 @@ class Tracker:
             return Given(dtype, summary, constant=forward, bad=is_bad)
         return Given(dtype, summary, None, told[0], told[1], bad=is_bad)
 
-    def _changed_since(self, tensor: Any) -> tuple[Seen | None, Summary] | None:
+    def _changed_since(self, tensor: object) -> tuple[Seen | None, Summary] | None:
         """Who made it what it is now, None for someone unseen; None where it is well.
 
         A part of it may have been written, or a framework has summed gradients where something else had been.
@@ -270,7 +270,7 @@ class Tracker:
         """Whether numbers are not finite, or beyond the limit."""
         return summary.non_finite > 0 or max(-summary.minimum, summary.maximum) > self._limit
 
-    def _summary(self, tensor: Any) -> Summary | None:
+    def _summary(self, tensor: object) -> Summary | None:
         if "float" not in self._values.dtype(tensor) and "complex" not in self._values.dtype(tensor):
             return None
         try:
@@ -290,19 +290,19 @@ def odd_rows(array: Any) -> Sequence[int]:
     return [int(one) for one in np.flatnonzero(odd)[:_MOST_ROWS]]
 
 
-def _is_deliberate(one: Seen) -> bool:
+def _is_deliberate(seen: Seen) -> bool:
     """Infinite numbers that someone has put there, as masks do: written by hand, or handed on."""
-    if one.nan or one.part is not Part.FORWARD or not any(each.non_finite for each in one.outputs):
+    if seen.nan or seen.part is not Part.FORWARD or not any(output.non_finite for output in seen.outputs):
         return False
-    bad = [each for each in one.inputs if each.bad]
+    bad = [given for given in seen.inputs if given.bad]
     if bad:
-        return all(each.deliberate for each in bad)
-    return one.kind in _WRITING or one.name.lower() in _FILLING or has_infinite(one.settings)
+        return all(given.deliberate for given in bad)
+    return seen.kind in _WRITING or seen.name.lower() in _FILLING or has_infinite(seen.settings)
 
 
-def has_infinite(settings: Mapping[str, Any]) -> bool:
+def has_infinite(settings: Mapping[str, object]) -> bool:
     """Whether a plain argument is infinite."""
-    return any(isinstance(one, float) and one in (float("inf"), float("-inf")) for one in settings.values())
+    return any(isinstance(setting, float) and setting in (float("inf"), float("-inf")) for setting in settings.values())
 
 
 def _is_ours(package: str) -> bool:

@@ -16,7 +16,7 @@ from cases import FRAMEWORKS, Case, cases, wrong
 from trueline.adapters.guest.entry import Entry
 from trueline.data.pipeline.judged import judged
 from trueline.data.pipeline.looking import Wish, look_at_several
-from trueline.data.pipeline.report import debug_result
+from trueline.data.pipeline.report import result
 
 pytestmark = pytest.mark.usefixtures("warm_guests")
 
@@ -37,7 +37,7 @@ def test_faults_are_named_with_operator_sample_and_line_and_healthy_ones_left_al
     entries = [(Entry.parse(f"{one.file.name}:make"), one.file.parent) for one in some]
     wrongs: dict[str, Any] = {}
     for case, evidence in zip(some, look_at_several(entries, Wish()), strict=True):
-        answer = debug_result(case.name, evidence, judged(evidence)).to_json("en")
+        answer = result(case.name, evidence, judged(evidence)).to_json("en")
         wrongs[case.name] = wrong(case, answer)
     assert {name: one for name, one in wrongs.items() if one} == {}
     assert len(wrongs) > 8

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trueline.data.describing import Wanted, describe
-from trueline.data.describing.answer import result_of
+from trueline.data.describing.report import result
 from trueline.data.sources.opening import open_source
 from trueline.model.trouble import Trouble
 
@@ -23,7 +23,7 @@ def described(one: Mapping[str, Any], root: Path) -> dict[str, Any]:
         label = LABELS.get(label, label)
     try:
         source = open_source(str(root / one["path"]), label=label)
-        return result_of(describe(source, Wanted(label))).to_json("en") | {"names": _names(root / one["path"])}
+        return result(describe(source, Wanted(label))).to_json("en") | {"names": _names(root / one["path"])}
     except Trouble as trouble:
         return {"exit": 2, "said": str(trouble), "findings": [], "fields": [], "skipped": [], "classes": None}
 

@@ -34,7 +34,7 @@ def _named(folder: Path) -> Path:
 def _read(folder: Path, whole: bool) -> None:
     """What data describe and data sheet do."""
     from trueline.data.describing import Wanted, describe
-    from trueline.data.describing.answer import result_of
+    from trueline.data.describing.report import result
     from trueline.data.sources.opening import open_source
 
     path = _named(folder)
@@ -48,7 +48,7 @@ def _read(folder: Path, whole: bool) -> None:
         return
     source: Any = open_source(str(path))
     try:
-        result_of(describe(source, Wanted())).dump()
+        result(describe(source, Wanted())).dump()
         if source.length:
             source.take([0, source.length - 1])
     finally:

@@ -13,7 +13,7 @@ from fuzz.targets.verbs import each, verb
 
 def _read(folder: Path, whole: bool) -> None:
     """What data diff does."""
-    from trueline.data.manifest.diff_report import Differences, diff_result
+    from trueline.data.manifest.diff_report import Differences, result
     from trueline.data.manifest.sides import hash_sides, open_sides
 
     texts = [str(one) for one in sorted(folder.iterdir())]
@@ -25,7 +25,7 @@ def _read(folder: Path, whole: bool) -> None:
             ("data diff", *texts, "--json"),
         )
         return
-    diff_result(Differences(hash_sides(open_sides(texts)))).dump()
+    result(Differences(hash_sides(open_sides(texts)))).dump()
 
 
 def _json(folder: Path) -> None:

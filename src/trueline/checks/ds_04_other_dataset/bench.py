@@ -10,7 +10,7 @@ from trueline.checks.engine.check import check, found, none, undecided
 from trueline.checks.evidence.feeding import Stream, training
 from trueline.checks.evidence.same_samples import Likeness, compared, pairs, size_of
 from trueline.data.described import Described
-from trueline.data.manifest.diff_report import Differences, diff_result
+from trueline.data.manifest.diff_report import Differences, result
 from trueline.data.manifest.of_run import opened_by
 from trueline.data.manifest.sides import Side, hash_sides, open_sides
 from trueline.formats.run_folder.reader import Run
@@ -57,7 +57,7 @@ def _files_of(data: Described, bench_data: Described) -> list[Finding]:
         sides = hash_sides(open_sides([str(bench), str(own)]))
     except Trouble:
         return []
-    return list(diff_result(Differences(sides)).findings)
+    return list(result(Differences(sides)).findings)
 
 
 def _shape(data: Described) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _files(run: Run, bench_run: Run) -> Iterator[Finding]:
     sides += [Side(str(run.path), one, not one.hashes, opened=True) for one in here]
     if all(one.on_disk for one in sides):
         sides = hash_sides(sides)
-    yield from diff_result(Differences(sides)).findings
+    yield from result(Differences(sides)).findings
 
 
 def _samples(run: Run, bench_run: Run) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ def conclusion_of(checklist: Checklist) -> Message:
     return message("check.something_found", found=len(problems), codes=codes, counts=counts)
 
 
-def result_of(checklist: Checklist, verb: str = "check") -> Result:
+def result(checklist: Checklist, verb: str = "check") -> Result:
     """The answer of the verb."""
     return Result(
         verb,
@@ -55,7 +55,7 @@ def exit_of(checklist: Checklist) -> Exit:
     return Exit.BAD_INPUT if any(one.id in (CUT_OFF, IN_PART) for one in checklist.notes) else Exit.FINE
 
 
-def report_of(checklist: Checklist) -> Report:
+def report(checklist: Checklist) -> Report:
     """Problems first, then the whole list."""
     told = [one for one in checklist.findings if one.conclusion is Conclusion.FOUND]
     suspects = [one for one in checklist.findings if one.conclusion is Conclusion.SUSPECT]
@@ -67,7 +67,20 @@ def report_of(checklist: Checklist) -> Report:
     blocks += [Text(one) for one in checklist.notes]
     if checklist.ignored:
         blocks.append(Text(message("check.ignored", count=len(checklist.ignored), codes=_codes(checklist.ignored))))
-    return Report(message("check.title"), conclusion_of(checklist), [*told, *suspects], blocks)
+    return Report(
+        message("check.title"),
+        conclusion_of(checklist),
+        [*told, *suspects],
+        blocks,
+        asked=[row.code for row in checklist.rows],
+        ignored=checklist.ignored,
+        errors=[
+            message("check.row_crashed", said=finding.message, error=finding.error)
+            for finding in checklist.findings
+            if finding.error is not None
+        ],
+        warnings=checklist.notes,
+    )
 
 
 def _not_agreed(row: Row) -> Message:

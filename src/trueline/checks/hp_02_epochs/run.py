@@ -12,9 +12,9 @@ from trueline.formats.run_folder.evaluations import evaluation_curves, evaluatio
 from trueline.formats.run_folder.reader import Run
 from trueline.model.curve import Curve
 from trueline.model.finding import Conclusion, Finding
-from trueline.tune.epochs.answer import Judged, finding
 from trueline.tune.epochs.course import course_of
 from trueline.tune.epochs.curves import Evaluated
+from trueline.tune.epochs.report import Judged, finding
 
 
 @check("hp.02", "too many or too few epochs")

@@ -58,7 +58,7 @@ def command(
     from trueline.adapters.guest.entry import Entry
     from trueline.data.pipeline.judged import judged
     from trueline.data.pipeline.looking import Wish, look
-    from trueline.data.pipeline.report import debug_report, debug_result
+    from trueline.data.pipeline.report import report, result
 
     entry = Entry.parse(pipeline)
     if samples is None:
@@ -73,9 +73,10 @@ def command(
         evidence = look(entry, wish, tell)
     findings = judged(evidence)
     if output is not None:
-        write_page(output, debug_report(str(entry), evidence, findings))
-    result = debug_result(str(entry), evidence, findings)
-    return answer(result, lambda: debug_report(str(entry), evidence, findings), as_json=as_json)
+        write_page(output, report(str(entry), evidence, findings))
+    return answer(
+        result(str(entry), evidence, findings), lambda: report(str(entry), evidence, findings), as_json=as_json
+    )
 
 
 def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_json: bool) -> int:

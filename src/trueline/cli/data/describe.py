@@ -40,8 +40,7 @@ def command(
     start_lightly()
     reading = message("describe.reading", source=source)
     from trueline.data.describing import Wanted, describe
-    from trueline.data.describing.answer import result_of
-    from trueline.data.describing.report import report_of
+    from trueline.data.describing.report import report, result
     from trueline.data.sources.opening import open_source
     from trueline.data.sources.tables import TableSource
 
@@ -55,6 +54,6 @@ def command(
             line.wipe()
             if isinstance(opened, TableSource):
                 opened.close()
-    code = answer(result_of(found), lambda: report_of(found), as_json=as_json)
-    write_page(output, report_of(found))
+    code = answer(result(found), lambda: report(found), as_json=as_json)
+    write_page(output, report(found))
     return code

@@ -16,7 +16,7 @@ from trueline.model.trouble import BadUsage
 def command(sides: tuple[str, ...], as_json: bool) -> int:
     """Hold lists of files against the first."""
     from trueline.cli.progress import bytes_progress
-    from trueline.data.manifest.diff_report import Differences, diff_report, diff_result
+    from trueline.data.manifest.diff_report import Differences, report, result
     from trueline.data.manifest.sides import hash_sides, open_sides
 
     opened = open_sides(sides)
@@ -25,4 +25,4 @@ def command(sides: tuple[str, ...], as_json: bool) -> int:
     with bytes_progress(message("manifest.hashing")) as progress:
         hashed = hash_sides(opened, progress)
     found = Differences(hashed)
-    return answer(diff_result(found), lambda: diff_report(found), as_json=as_json)
+    return answer(result(found), lambda: report(found), as_json=as_json)

@@ -26,15 +26,15 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
     from trueline.data.manifest.hashing_run import hash_run
     from trueline.data.manifest.listing import list_paths
     from trueline.data.manifest.of_run import is_run
-    from trueline.data.manifest.report import manifest_report, manifest_result
+    from trueline.data.manifest.report import report, result
     from trueline.data.manifest.taking import take_manifest
     from trueline.formats.manifest.json_form import write_manifest
     from trueline.formats.manifest.listed import FAST, MD5
 
     if output is not None:
         check_place(output, force)
-    given = [Path(one) for one in paths]
-    runs = [one for one in given if is_run(one)]
+    given = [Path(path) for path in paths]
+    runs = [path for path in given if is_run(path)]
     if runs and len(given) > 1:
         raise BadUsage("manifest.run_alone", run=str(runs[0]))
     kinds = [FAST] if fast else [MD5, FAST]
@@ -50,4 +50,4 @@ def command(paths: tuple[str, ...], output: Path | None, force: bool, fast: bool
         write_manifest(written, found)
         write_line(f"trueline: {message('compare.written', file=str(written)).text()}")
     name = paths[0] if len(paths) == 1 else message("manifest.several", count=len(paths)).text()
-    return answer(manifest_result(name, found, written), lambda: manifest_report(name, found, written), as_json=as_json)
+    return answer(result(name, found, written), lambda: report(name, found, written), as_json=as_json)

@@ -41,7 +41,7 @@ def command(
     start_lightly()
     from trueline.data.describing.labels import guess_label
     from trueline.data.sheet.cards import make_cards
-    from trueline.data.sheet.report import Sheet, sheet_report, sheet_result
+    from trueline.data.sheet.report import Sheet, report, result
     from trueline.data.sheet.sampling import draw
     from trueline.data.sources.opening import open_source
     from trueline.data.sources.pictures import check_pillow
@@ -54,10 +54,10 @@ def command(
     drawn = draw(opened, field, count, labels, seed)
     sheet = Sheet(opened, field, drawn, make_cards(opened, field, drawn), seed)
     if output is not None and output.suffix.lower() in _PAGES:
-        write_page(output, sheet_report(sheet, pictures=True))
+        write_page(output, report(sheet, pictures=True))
     elif output is not None:
         _write_picture(output, sheet)
-    return answer(sheet_result(sheet, output), lambda: sheet_report(sheet, pictures=False), as_json=as_json)
+    return answer(result(sheet, output), lambda: report(sheet, pictures=False), as_json=as_json)
 
 
 def _write_picture(output: Path, sheet: Sheet) -> None:

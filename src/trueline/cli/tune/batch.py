@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,7 +18,7 @@ class Sizes(click.ParamType[list[int]]):
 
     name = "sizes"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
         """At least two different ones."""
         del param, ctx
         try:
@@ -81,11 +80,11 @@ def command(
             metric,
             runner.show,
         ).climb()
-    from trueline.tune.batch import answer
+    from trueline.tune.batch import report
 
     return give(
-        answer.result(found, runner.root),
-        answer.report(found, runner.root),
+        report.result(found, runner.root),
+        report.report(found, runner.root),
         output=output,
         json_file=json_file,
         interrupted=found.interrupted,

@@ -31,9 +31,9 @@ def command(
     """Look at a validation curve."""
     check_page(output, force)
     start_lightly()
-    from trueline.tune.epochs.answer import Judged, report, result
     from trueline.tune.epochs.course import course_of
     from trueline.tune.epochs.curves import chosen, evaluated
+    from trueline.tune.epochs.report import Judged, report, result
 
     found = evaluated(path, pattern, rank)
     curve = chosen(found, metric)

@@ -75,7 +75,7 @@ def command(
     environment = dict(os.environ)
     start_lightly()
     from trueline.record.again import Command, check_one_process
-    from trueline.tune.lr import answer
+    from trueline.tune.lr import report
     from trueline.tune.lr.testing import Wish, run_test
 
     check_one_process(script, as_module=as_module)
@@ -92,12 +92,12 @@ def command(
             tested = run_test(Command(script, args, as_module, environment=environment), room, wish, heard)
         finally:
             line.wipe()
-    result = answer.result(tested)
+    result = report.result(tested)
     if json_file is not None:
         write_answer(json_file, result.dump() + "\n")
-    write_page(output, answer.report(tested, script, page=True))
+    write_page(output, report.report(tested, script, page=True))
     if json_file != "-":
         from trueline.report.terminal import render_report
 
-        render_report(answer.report(tested, script), sys.stdout)
+        render_report(report.report(tested, script), sys.stdout)
     return INTERRUPTED if tested.interrupted else int(result.exit)

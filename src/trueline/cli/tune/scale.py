@@ -39,11 +39,11 @@ def command(
     check_begun(output, force, json_file, command_line)
     with experimenting(command_line, as_module=as_module, keep=keep, quiet=quiet) as runner:
         found = _search(runner, steps, assume_half)
-    from trueline.tune.scale import answer
+    from trueline.tune.scale import report
 
     return give(
-        answer.result(found, runner.root),
-        answer.report(found, runner.root),
+        report.result(found, runner.root),
+        report.report(found, runner.root),
         output=output,
         json_file=json_file,
         interrupted=found.interrupted,

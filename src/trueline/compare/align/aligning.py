@@ -32,7 +32,7 @@ def align(a: Structure, b: Structure, rules: Rules = _NO_RULES, same: Same | Non
     ``same`` tells whether two tensors hold the same values (None: unknown); it only chooses between candidates
     that names, types and shapes leave equally good.
     """
-    items_a, items_b = ([one for one in side.items if not rules.ignores(one.key)] for side in (a, b))
+    items_a, items_b = ([item for item in side.items if not rules.ignores(item.key)] for side in (a, b))
     signatures: dict[Tag, int] = {}
     matching = Matching(Tree(a, items_a, signatures), Tree(b, items_b, signatures))
     pairing = Pairing()
@@ -89,8 +89,8 @@ def _something_alike(matching: Matching, loose: bool) -> bool:
 
 def _by_values(same: Same) -> Callable[[Node, Node], bool | None]:
     def decide(a: Node, b: Node) -> bool | None:
-        one, other = _telling(a), _telling(b)
-        return same(one.key, other.key) if one is not None and other is not None else None
+        tensor, other = _telling(a), _telling(b)
+        return same(tensor.key, other.key) if tensor is not None and other is not None else None
 
     return decide
 
@@ -98,10 +98,10 @@ def _by_values(same: Same) -> Callable[[Node, Node], bool | None]:
 def _telling(node: Node) -> Tensor | None:
     """The tensor by which parts of one signature are told apart: the largest of those that are the only ones alike."""
     owners = [one for one in node.below() if one.leaves]
-    count = Counter(one.own_exact for one in owners)
-    owners.sort(key=lambda one: (count[one.own_exact], -_elements(one), one.own_exact))
-    tensors = [one for one in owners[0].tensors if one.tag[1] is Kind.PARAM] if owners else []
-    return min(tensors, key=lambda one: (one.tag[3] != "weight", one.tag[3]), default=None)
+    count = Counter(owner.own_exact for owner in owners)
+    owners.sort(key=lambda owner: (count[owner.own_exact], -_elements(owner), owner.own_exact))
+    tensors = [tensor for tensor in owners[0].tensors if tensor.tag[1] is Kind.PARAM] if owners else []
+    return min(tensors, key=lambda tensor: (tensor.tag[3] != "weight", tensor.tag[3]), default=None)
 
 
 def _elements(node: Node) -> int:

@@ -51,7 +51,7 @@ class _Settling(Group):
                 or self._by_order()
             ):
                 return
-            self.a, self.b = ([one for one in units if one.free] for units in (self.a, self.b))
+            self.a, self.b = ([unit for unit in units if unit.free] for units in (self.a, self.b))
 
     def _by_label(self) -> bool:
         """Equal words with equal numbers; numbered parts whose numbers or words differ by their sequence."""
@@ -224,7 +224,7 @@ class _Settling(Group):
             return False
         bags_a, bags_b = [bag(a.node) for a in lone_a], [bag(b.node) for b in lone_b]
         all_a, all_b = (sum((bag(unit.node) for unit in units), Counter[int]()) for units in (self.a, self.b))
-        table = [[shared(one, other) for other in bags_b] for one in bags_a]
+        table = [[shared(counter, other) for other in bags_b] for counter in bags_a]
         best_b = [clear_best(row, _ENOUGH_SHARED) for row in table]
         best_a = [clear_best([row[place] for row in table], _ENOUGH_SHARED) for place in range(len(lone_b))]
         taken = []

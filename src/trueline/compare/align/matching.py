@@ -23,9 +23,9 @@ SURE: Final[Mapping[Reason, Certainty]] = {
 }
 
 
-def less_sure(one: Certainty, other: Certainty) -> Certainty:
+def less_sure(certainty: Certainty, other: Certainty) -> Certainty:
     """The weaker of two."""
-    return max(one, other, key=_SURENESS.index)
+    return max(certainty, other, key=_SURENESS.index)
 
 
 class Matching:
@@ -78,7 +78,9 @@ def _layer_within(a: Node, b: Node) -> tuple[Node, Node] | None:
     layer, block = (a, b) if a.leaves else (b, a)
     if block.leaves or not layer.leaves or block.owners < 2 or layer.owners > 1:
         return None
-    alike = [one for one in block.below() if one.leaves and one.own_loose == layer.own_loose != 0 and fits(layer, one)]
+    alike = [
+        node for node in block.below() if node.leaves and node.own_loose == layer.own_loose != 0 and fits(layer, node)
+    ]
     if len(alike) != 1 or alike[0].partner is not None:
         return None
     return (layer, alike[0]) if layer is a else (alike[0], layer)

@@ -22,33 +22,33 @@ def leftovers(left: Sequence[Tensor], others: Sequence[Tensor], left_of_others: 
     """The tensors that are left, each with the likest one of the other side: one that is left too, where there is."""
     if not left:
         return []
-    free = {id(one) for one in left_of_others}
-    index = _Index([*left_of_others, *(one for one in others if id(one) not in free)])
-    found = [_leftover(one, index.candidates(one), free) for one in left[:_MOST_ANSWERED]]
-    return found + [Leftover(one.key) for one in left[_MOST_ANSWERED:]]
+    free = {id(tensor) for tensor in left_of_others}
+    index = _Index([*left_of_others, *(tensor for tensor in others if id(tensor) not in free)])
+    found = [_leftover(tensor, index.candidates(tensor), free) for tensor in left[:_MOST_ANSWERED]]
+    return found + [Leftover(tensor.key) for tensor in left[_MOST_ANSWERED:]]
 
 
-def _leftover(one: Tensor, candidates: Sequence[Tensor], free: set[int]) -> Leftover:
+def _leftover(tensor: Tensor, candidates: Sequence[Tensor], free: set[int]) -> Leftover:
     best, likeness = None, 0.0
     for other in candidates:
-        found = _likeness(one, other)
+        found = _likeness(tensor, other)
         if found > likeness or (found == likeness and best is not None and id(other) in free and id(best) not in free):
             best, likeness = other, found
     if best is None or likeness < _LIKE_ENOUGH:
-        return Leftover(one.key)
-    return Leftover(one.key, best.key, round(likeness, 3))
+        return Leftover(tensor.key)
+    return Leftover(tensor.key, best.key, round(likeness, 3))
 
 
-def _likeness(one: Tensor, other: Tensor) -> float:
-    by_name = path_likeness(_parts(one), _parts(other))
-    if one.shape is None or other.shape is None:
+def _likeness(tensor: Tensor, other: Tensor) -> float:
+    by_name = path_likeness(_parts(tensor), _parts(other))
+    if tensor.shape is None or other.shape is None:
         return by_name
-    return 0.6 * by_name + 0.4 * (layout(one.shape, other.shape) is not None)
+    return 0.6 * by_name + 0.4 * (layout(tensor.shape, other.shape) is not None)
 
 
-def _parts(one: Tensor) -> tuple[str, ...]:
-    path = tuple(one.key.module.rsplit(".", _PARTS)[-_PARTS:])
-    return path if one.passing else (*path, str(one.tag[3]))
+def _parts(tensor: Tensor) -> tuple[str, ...]:
+    path = tuple(tensor.key.module.rsplit(".", _PARTS)[-_PARTS:])
+    return path if tensor.passing else (*path, str(tensor.tag[3]))
 
 
 class _Index:
@@ -56,16 +56,16 @@ class _Index:
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         self._by: dict[object, list[Tensor]] = defaultdict(list)
-        for one in tensors:
-            for sign in _signs(one):
+        for tensor in tensors:
+            for sign in _signs(tensor):
                 same = self._by[sign]
                 if len(same) <= _MOST_LOOKED_AT:
-                    same.append(one)
+                    same.append(tensor)
 
-    def candidates(self, one: Tensor) -> list[Tensor]:
+    def candidates(self, tensor: Tensor) -> list[Tensor]:
         """A handful that share the rarest signs."""
         found: dict[int, Tensor] = {}
-        lists = sorted((self._by[sign] for sign in _signs(one) if sign in self._by), key=len)
+        lists = sorted((self._by[sign] for sign in _signs(tensor) if sign in self._by), key=len)
         for tensors in lists:
             for other in tensors:
                 found[id(other)] = other
@@ -74,11 +74,11 @@ class _Index:
         return list(found.values())[:_MOST_LOOKED_AT]
 
 
-def _signs(one: Tensor) -> list[object]:
-    kind = one.tag[1]
-    parts = _parts(one)
+def _signs(tensor: Tensor) -> list[object]:
+    kind = tensor.tag[1]
+    parts = _parts(tensor)
     words = {word for part in parts[-3:] for word in words_of(part)}
     signs: list[object] = [(kind, parts[-3:]), *((kind, word) for word in words)]
-    if one.shape is not None:
-        signs.append((kind, one.shape, parts[-1] if not one.passing else ""))
+    if tensor.shape is not None:
+        signs.append((kind, tensor.shape, parts[-1] if not tensor.passing else ""))
     return signs

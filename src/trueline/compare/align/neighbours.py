@@ -55,10 +55,10 @@ def spread(matching: Matching, a: Graph, b: Graph, loose: bool) -> bool:
         for near_a, near_b in ((a.before[here], b.before[there]), (a.after[here], b.after[there])):
             alone_a, alone_b = _alone(near_a, loose), _alone(near_b, loose)
             for sign in alone_a.keys() & alone_b.keys():
-                one, other = alone_a[sign], alone_b[sign]
-                if fits(one, other) and _above_agree(one, other):
+                node, other = alone_a[sign], alone_b[sign]
+                if fits(node, other) and _above_agree(node, other):
                     sure = less_sure(Certainty.LIKELY, here.certainty)
-                    matching.match(one, other, Reason.RENAMED, sure)
+                    matching.match(node, other, Reason.RENAMED, sure)
     return len(matching.pairs) > before
 
 

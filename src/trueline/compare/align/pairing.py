@@ -21,7 +21,7 @@ class Pairing:
 
     def free(self, tensors: Iterable[Tensor]) -> list[Tensor]:
         """Those without a partner."""
-        return [one for one in tensors if id(one) not in self.taken]
+        return [tensor for tensor in tensors if id(tensor) not in self.taken]
 
     def take(self, a: Tensor, b: Tensor, reason: Reason, certainty: Certainty) -> None:
         """Pair two tensors."""
@@ -34,12 +34,16 @@ class Pairing:
         for a, b in matching.pairs:
             self._pair(a.tensors, b.tensors, b)
         for a, b in matching.inner:
-            owned_a, owned_b = ([one for one in node.tensors if not one.passing] for node in (a, b))
+            owned_a, owned_b = ([tensor for tensor in node.tensors if not tensor.passing] for node in (a, b))
             self._pair(owned_a, owned_b, a if a.reason is Reason.PREFIX else b)
 
     def _pair(self, here: list[Tensor], there: list[Tensor], node: Node) -> None:
-        tags = {one.tag: one for one in here}
-        if len(tags) == len(here) == len(there) and tags.keys() == {one.tag for one in there} and not self._any(tags):
+        tags = {tensor.tag: tensor for tensor in here}
+        if (
+            len(tags) == len(here) == len(there)
+            and tags.keys() == {tensor.tag for tensor in there}
+            and not self._any(tags)
+        ):
             for b in there:
                 self.take(tags[b.tag], b, _reason(tags[b.tag], b, node), node.certainty)
             return
@@ -47,21 +51,27 @@ class Pairing:
             for a, b in self._alone(here, there, spell):
                 self.take(a, b, _reason(a, b, node), node.certainty)
         # Own tensors with names of their own: where just one is left of a kind and shape.
-        owned_a, owned_b = ([one for one in side if not one.passing and one.shape] for side in (here, there))
+        owned_a, owned_b = (
+            [tensor for tensor in side if not tensor.passing and tensor.shape] for side in (here, there)
+        )
         for a, b in self._alone(owned_a, owned_b, _left):
             if not (a.leaf in _names(there) or b.leaf in _names(here)):
                 self.take(a, b, Reason.RENAMED, less_sure(Certainty.LIKELY, node.certainty))
 
     def _any(self, tags: Mapping[Tag, Tensor]) -> bool:
-        return any(id(one) in self.taken for one in tags.values())
+        return any(id(tensor) in self.taken for tensor in tags.values())
 
     def pair_strays(self, here: Iterable[Tensor], there: Iterable[Tensor]) -> None:
         """Tensors of modules without a partner: the only one of its name and shape on both sides, if it is telling."""
         a_side, b_side = (
-            [one for one in side if one.shape and not one.passing and len(one.leaf) > 1 and "_" in one.leaf]
+            [
+                tensor
+                for tensor in side
+                if tensor.shape and not tensor.passing and len(tensor.leaf) > 1 and "_" in tensor.leaf
+            ]
             for side in (here, there)
         )
-        for a, b in self._alone(a_side, b_side, lambda one: (one.tag, one.shape)):
+        for a, b in self._alone(a_side, b_side, lambda tensor: (tensor.tag, tensor.shape)):
             self.take(a, b, Reason.RENAMED, Certainty.LIKELY)
 
     def _alone(
@@ -77,26 +87,26 @@ class Pairing:
 
 def _spelled(tensors: Iterable[Tensor], spell: Callable[[Tensor], Hashable]) -> dict[Hashable, list[Tensor]]:
     found: dict[Hashable, list[Tensor]] = defaultdict(list)
-    for one in tensors:
-        found[spell(one)].append(one)
+    for tensor in tensors:
+        found[spell(tensor)].append(tensor)
     return found
 
 
-def _written(one: Tensor) -> Hashable:
-    key = one.key
-    return (key.phase, key.kind, key.call, one.leaf, one.slot)
+def _written(tensor: Tensor) -> Hashable:
+    key = tensor.key
+    return (key.phase, key.kind, key.call, tensor.leaf, tensor.slot)
 
 
-def _tag(one: Tensor) -> Hashable:
-    return one.tag
+def _tag(tensor: Tensor) -> Hashable:
+    return tensor.tag
 
 
-def _left(one: Tensor) -> Hashable:
-    return (one.tag[:3], one.leaf if one.slot else "", one.shape)
+def _left(tensor: Tensor) -> Hashable:
+    return (tensor.tag[:3], tensor.leaf if tensor.slot else "", tensor.shape)
 
 
 def _names(tensors: Iterable[Tensor]) -> set[str]:
-    return {one.leaf for one in tensors if not one.slot}
+    return {tensor.leaf for tensor in tensors if not tensor.slot}
 
 
 def _reason(a: Tensor, b: Tensor, node: Node) -> Reason:

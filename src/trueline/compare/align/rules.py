@@ -64,7 +64,7 @@ class Rules:
 
     def need_used(self, alignments: Iterable[Alignment]) -> None:
         """Refuse a rule that matched nothing in any of these: most likely a name is misspelt."""
-        seen = [set(one.unused) for one in alignments]
+        seen = [set(alignment.unused) for alignment in alignments]
         for rule in map(_text, self.mapping):
             if seen and all(rule in unused for unused in seen):
                 raise BadUsage("align.rule_unused", rule=rule)
@@ -109,11 +109,11 @@ def _modules_meant(rule: tuple[str, str], names: Iterable[str]) -> list[tuple[st
 
 def _by_name(tree: Tree) -> dict[str, list[Tensor]]:
     found: dict[str, list[Tensor]] = {}
-    for one in tree.tensors:
-        if not one.passing:
-            name = one.key.parameter
-            found.setdefault(name.partition(":")[0] if one.slot else name, []).append(one)
-        found.setdefault(str(one.key), []).append(one)
+    for tensor in tree.tensors:
+        if not tensor.passing:
+            name = tensor.key.parameter
+            found.setdefault(name.partition(":")[0] if tensor.slot else name, []).append(tensor)
+        found.setdefault(str(tensor.key), []).append(tensor)
     return found
 
 

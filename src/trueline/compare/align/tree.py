@@ -112,8 +112,8 @@ class Tree:
         self._call(structure)
         self._sign(structure.types, signatures)
         # Without any shape there are names only.
-        self.shaped = any(one.shape is not None for one in self.tensors)
-        names = [one.key.parameter for one in self.tensors]
+        self.shaped = any(tensor.shape is not None for tensor in self.tensors)
+        names = [tensor.key.parameter for tensor in self.tensors]
         # Some writers sort the names: then the order of a file says nothing of the network.
         self.ordered = bool(structure.calls) or _SORTED * sum(a > b for a, b in pairwise(names)) > len(names)
 
@@ -166,18 +166,18 @@ class Tree:
 
 
 def _spell(node: Node) -> None:
-    common = common_leaves({one.leaf for one in node.tensors if not one.passing}, node.kind)
-    for one in node.tensors:
-        key = one.key
-        if one.passing:
-            one.tag = (key.phase, key.kind, key.call, key.index)
+    common = common_leaves({tensor.leaf for tensor in node.tensors if not tensor.passing}, node.kind)
+    for tensor in node.tensors:
+        key = tensor.key
+        if tensor.passing:
+            tensor.tag = (key.phase, key.kind, key.call, key.index)
             continue
-        leaf = common[one.leaf]
+        leaf = common[tensor.leaf]
         # A moving average is a parameter in one framework and a buffer in the other.
-        kind = Kind.OPT if one.slot else Kind.PARAM if key.kind is Kind.BUFFER else key.kind
-        one.tag = (key.phase, kind, key.call, leaf, common_slot(one.slot))
+        kind = Kind.OPT if tensor.slot else Kind.PARAM if key.kind is Kind.BUFFER else key.kind
+        tensor.tag = (key.phase, kind, key.call, leaf, common_slot(tensor.slot))
         if kind is not Kind.OPT and node.leaves.get(leaf) is None:
-            node.leaves[leaf] = one.shape
+            node.leaves[leaf] = tensor.shape
 
 
 def _signature(node: Node, loose: bool, signatures: dict[Tag, int]) -> int:

@@ -61,7 +61,7 @@ def _shifted(a: Node, b: Node) -> Iterator[tuple[Node, Node]]:
             yield from zip(in_a, in_b, strict=True)
         elif any(here[number].loose != there[number].loose for number in here.keys() & there.keys()):
             yield from _by_sequence(
-                in_a, in_b, sum(one.exact == there[n].exact for n, one in here.items() if n in there)
+                in_a, in_b, sum(node.exact == there[n].exact for n, node in here.items() if n in there)
             )
 
 

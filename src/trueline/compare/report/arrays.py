@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Layout, Reason
 from trueline.compare.array_findings import array_findings, namers
@@ -74,7 +74,7 @@ def arrays_result(compared: ArraysComparison, floors: Floors, view: View, kind: 
         ],
         "sections_on_one_side": dict(compared.unmatched),
     }
-    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    problem = any(finding.conclusion is Conclusion.FOUND for finding in found)
     return Result("compare", arrays_conclusion(compared), Exit.PROBLEM if problem else Exit.FINE, found, fields)
 
 
@@ -193,7 +193,7 @@ def _name(row: Row) -> str:
     return row.a.name
 
 
-def _place(part: Part) -> Mapping[str, Any]:
+def _place(part: Part) -> Mapping[str, object]:
     if part.step is not None:
         return {"step": part.step, "rank": part.rank}
     return {"section": part.name}
@@ -206,7 +206,7 @@ def _stopped(compared: ArraysComparison) -> str | None:
     return "tensors"
 
 
-def _first_json(compared: ArraysComparison, first: Row | None) -> dict[str, Any] | None:
+def _first_json(compared: ArraysComparison, first: Row | None) -> dict[str, object] | None:
     part = compared.main
     if first is None or part is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.curves import CurveComparison
 from trueline.compare.logs import LogsComparison
@@ -31,13 +31,13 @@ def curve_blocks(loss: CurveComparison, names: tuple[str, str]) -> Iterator[Bloc
         yield Text(message("compare.loss_grows", steps=few_digits(loss.decade)))
     if loss.parts is not None and loss.means is not None and loss.means[1]:
         apart = abs(loss.means[0] - loss.means[1]) / abs(loss.means[1])
-        params: dict[str, Any] = {"a": names[0], "b": names[1], "apart": f"{apart:.2%}"}
+        params: dict[str, object] = {"a": names[0], "b": names[1], "apart": f"{apart:.2%}"}
         here, there = (f"{one:.5g}" for one in loss.means)
         accepted = "compare.means" if apart <= _ACCEPTED_MEAN else "compare.means_apart"
         yield Text(message(accepted, here=here, there=there, **params))
 
 
-def loss_json(loss: CurveComparison) -> dict[str, Any]:
+def loss_json(loss: CurveComparison) -> dict[str, object]:
     """The curves' comparison for programs."""
     return {
         "verdict": loss.verdict,
@@ -73,7 +73,7 @@ def logs_report(compared: LogsComparison) -> Report:
 def logs_result(compared: LogsComparison) -> Result:
     """Two logs for programs."""
     loss, found = compared.loss, _findings(compared)
-    problem = any(one.conclusion is Conclusion.FOUND for one in found)
+    problem = any(finding.conclusion is Conclusion.FOUND for finding in found)
     fields = {
         "kind": "curves",
         "verdict": loss.verdict,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from trueline.compare.findings import findings, stopped_at
 from trueline.compare.report.runs import report, result
@@ -31,7 +30,7 @@ def _left(compared: RunComparison) -> list[Text]:
     """Ranks that only one of the runs has."""
     found = []
     for side, other in ((compared.a, compared.b), (compared.b, compared.a)):
-        alone = [str(one) for one in side.run.ranks if one not in other.run.ranks]
+        alone = [str(rank) for rank in side.run.ranks if rank not in other.run.ranks]
         if alone:
             found.append(Text(message("compare.ranks_left", side=side.name, ranks=", ".join(alone))))
     return found
@@ -39,13 +38,15 @@ def _left(compared: RunComparison) -> list[Text]:
 
 def ranks_result(compared: Mapping[int, RunComparison], view: View) -> Result:
     """All ranks for programs."""
-    answer = result(_main(compared), view, {"ranks": [_rank_json(rank, one) for rank, one in compared.items()]})
+    answer = result(
+        _main(compared), view, {"ranks": [_rank_json(rank, comparison) for rank, comparison in compared.items()]}
+    )
     return replace(answer, findings=[*answer.findings, *_findings(compared)])
 
 
 def _main(compared: Mapping[int, RunComparison]) -> RunComparison:
     """The rank that differs first: what it does reaches the others through their common gradients."""
-    differing = [one for one in compared.values() if one.differs]
+    differing = [comparison for comparison in compared.values() if comparison.differs]
     return min(differing, key=_begins, default=next(iter(compared.values())))
 
 
@@ -58,7 +59,7 @@ def _begins(compared: RunComparison) -> tuple[int, int, int]:
 
 
 def _findings(compared: Mapping[int, RunComparison]) -> list[Finding]:
-    begins = {rank: _begins(one)[0] for rank, one in compared.items() if one.differs}
+    begins = {rank: _begins(comparison)[0] for rank, comparison in compared.items() if comparison.differs}
     apart = [rank for rank, begin in begins.items() if begin == min(begins.values())]
     if not apart or len(apart) == len(compared):
         return []
@@ -70,21 +71,21 @@ def _findings(compared: Mapping[int, RunComparison]) -> list[Finding]:
 
 def _table(compared: Mapping[int, RunComparison]) -> Table:
     rows = []
-    for rank, one in compared.items():
-        parts, first, verdict = one.loss.parts, one.first, one.verdict
+    for rank, comparison in compared.items():
+        parts, first, verdict = comparison.loss.parts, comparison.first, comparison.verdict
         word = message(f"compare.word_{verdict.value}") if verdict is not None else ""
         tensor = short(first.pair.b, first.b.name) if first is not None else ""
         rows.append([rank, word, parts.step if parts is not None else None, tensor])
     columns = [message(f"compare.column_{name}") for name in ("rank", "verdict", "loss", "first")]
-    marked = frozenset(place for place, one in enumerate(compared.values()) if one.differs)
+    marked = frozenset(place for place, comparison in enumerate(compared.values()) if comparison.differs)
     return Table(message("compare.ranks_title"), columns, rows, marked)
 
 
-def _rank_json(rank: int, one: RunComparison) -> dict[str, Any]:
-    first = one.first
+def _rank_json(rank: int, comparison: RunComparison) -> dict[str, object]:
+    first = comparison.first
     return {
         "rank": rank,
-        "verdict": one.verdict,
-        "parts_at": one.loss.parts.step if one.loss.parts is not None else None,
+        "verdict": comparison.verdict,
+        "parts_at": comparison.loss.parts.step if comparison.loss.parts is not None else None,
         "first": str(first.pair.a) if first is not None else None,
     }

@@ -51,12 +51,12 @@ def report(compared: RunComparison, view: View | None = None) -> Report:
     )
 
 
-def result(compared: RunComparison, view: View | None = None, more: Mapping[str, Any] | None = None) -> Result:
+def result(compared: RunComparison, view: View | None = None, more: Mapping[str, object] | None = None) -> Result:
     """The comparison for programs: the contract's fields of ``compare``."""
     first, step = compared.first, compared.differing
     found = findings(compared)
     stopped = stopped_at(compared, found)
-    rows = [row for one in compared.steps for row in one.rows]
+    rows = [row for tensors in compared.steps for row in tensors.rows]
     fields: dict[str, Any] = {
         "kind": "run",
         "verdict": compared.verdict,
@@ -64,11 +64,14 @@ def result(compared: RunComparison, view: View | None = None, more: Mapping[str,
         "first": _first_json(first, step),
         "stopped_at": stopped.value if stopped is not None else None,
         "procedure": [
-            {"stage": one.stage.value, "state": one.state.value, "says": one.says.text()} for one in walk(compared)
+            {"stage": answer.stage.value, "state": answer.state.value, "says": answer.says.text()}
+            for answer in walk(compared)
         ],
         "loss": loss_json(compared.loss),
         "tensors": [
-            {"step": one.step, **row_json(row)} for one in compared.steps for row in (view or View()).rows(one.rows)
+            {"step": tensors.step, **row_json(row)}
+            for tensors in compared.steps
+            for row in (view or View()).rows(tensors.rows)
         ],
         "only_a": leftover_json(compared.weights.alignment.only_a, _parameter, _parameter),
         "only_b": leftover_json(compared.weights.alignment.only_b, _parameter, _parameter),
@@ -77,7 +80,7 @@ def result(compared: RunComparison, view: View | None = None, more: Mapping[str,
 
 
 def _exit(compared: RunComparison, found: Sequence[Finding]) -> Exit:
-    problem = compared.differs or any(one.conclusion is Conclusion.FOUND for one in found)
+    problem = compared.differs or any(finding.conclusion is Conclusion.FOUND for finding in found)
     return Exit.PROBLEM if problem else Exit.FINE
 
 
@@ -100,7 +103,7 @@ def conclusion(compared: RunComparison) -> Message:
         a=compared.a.name,
         b=compared.b.name,
         steps=len(compared.loss.common),
-        tensors=sum(len(one.rows) for one in compared.steps),
+        tensors=sum(len(step.rows) for step in compared.steps),
         largest=few_digits(compared.loss.largest),
     )
 
@@ -120,7 +123,7 @@ def _parts_at(compared: RunComparison, first: Row) -> Message:
     return message("compare.parts_at_line", **params, **places)
 
 
-def _first_json(first: Row | None, step: Tensors | None) -> dict[str, Any] | None:
+def _first_json(first: Row | None, step: Tensors | None) -> dict[str, object] | None:
     if first is None or step is None:
         return None
     return {
@@ -135,16 +138,16 @@ def _first_json(first: Row | None, step: Tensors | None) -> dict[str, Any] | Non
 def _blocks(compared: RunComparison, view: View) -> Iterator[Block]:
     yield _procedure(compared)
     yield from curve_blocks(compared.loss, (compared.a.name, compared.b.name))
-    finished = [one.rank.finished for one in (compared.a, compared.b)]
+    finished = [side.rank.finished for side in (compared.a, compared.b)]
     if finished[0] != finished[1]:
         sides = {"a": compared.a.name, "b": compared.b.name, "common": len(compared.loss.common)}
         yield Text(message("compare.steps_left", steps_a=finished[0], steps_b=finished[1], **sides))
-    training = [one for one in compared.steps if one.rows[0].pair.b.phase is Phase.TRAIN]
+    training = [tensors for tensors in compared.steps if tensors.rows[0].pair.b.phase is Phase.TRAIN]
     step = compared.differing or next(iter([*reversed(training), *compared.steps]), None)
     if step is not None:
         yield _strip(compared, step)
         yield _table(compared, step, view)
-        yield Text(floor_sentence((row for one in compared.steps for row in one.rows), compared.floors))
+        yield Text(floor_sentence((row for tensors in compared.steps for row in tensors.rows), compared.floors))
     first = compared.first
     if first is not None and first.pair.b.kind not in _UPDATED:
         yield from built((compared.b, first.pair.b.module), (compared.a, first.pair.a.module))
@@ -152,10 +155,10 @@ def _blocks(compared: RunComparison, view: View) -> Iterator[Block]:
         yield from source(compared.a, first.pair.a.module)
     if compared.weights.other_structure:
         yield from leftovers(compared.weights.alignment, (compared.a.name, compared.b.name), (_parameter, _parameter))
-    for one in compared.steps:
-        trained = one.rows[0].pair.b.phase is Phase.TRAIN
-        title = message("compare.rows_of_step" if trained else "compare.rows_of_eval_step", step=one.step)
-        yield from folded_rows(title, one.rows, view, _name)
+    for tensors in compared.steps:
+        trained = tensors.rows[0].pair.b.phase is Phase.TRAIN
+        title = message("compare.rows_of_step" if trained else "compare.rows_of_eval_step", step=tensors.step)
+        yield from folded_rows(title, tensors.rows, view, _name)
     yield from doubtful(compared.weights.alignment)
 
 
@@ -165,11 +168,12 @@ def _parameter(key: Key) -> str:
 
 def _procedure(compared: RunComparison) -> Table:
     stopped = stopped_at(compared, findings(compared))
-    shown = [one for one in walk(compared) if one.state is not State.UNKNOWN or one.stage in _ALWAYS]
+    shown = [answer for answer in walk(compared) if answer.state is not State.UNKNOWN or answer.stage in _ALWAYS]
     rows = [
-        [message(f"stage.ask_{one.stage.value}"), message(f"stage.is_{one.state.value}"), one.says] for one in shown
+        [message(f"stage.ask_{answer.stage.value}"), message(f"stage.is_{answer.state.value}"), answer.says]
+        for answer in shown
     ]
-    marked = frozenset(place for place, one in enumerate(shown) if one.stage is stopped)
+    marked = frozenset(place for place, answer in enumerate(shown) if answer.stage is stopped)
     columns = [message("stage.column_question"), message("stage.column_answer"), message("stage.column_says")]
     return Table(message("stage.title"), columns, rows, marked)
 

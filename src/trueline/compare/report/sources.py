@@ -19,11 +19,11 @@ def built(*modules: tuple[Side, str]) -> Iterator[Table]:
         dict((module.arguments if module.arguments is not None else module.attributes) if module is not None else {})
         for _, module in found
     ]
-    names = list(dict.fromkeys(name for one in arguments for name in one))
+    names = list(dict.fromkeys(name for argument in arguments for name in argument))
     if not names:
         return
     types = [module.type.rpartition(".")[2] if module is not None else "" for _, module in found]
-    rows = [[name, *(_plain(one, name) for one in arguments)] for name in names]
+    rows = [[name, *(_plain(argument, name) for argument in arguments)] for name in names]
     heads = [
         message("compare.column_side", side=side.name, type=type) for (side, _), type in zip(found, types, strict=True)
     ]

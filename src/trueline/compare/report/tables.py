@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from trueline.compare.align import Alignment, Leftover, Pair, Reason
 from trueline.compare.floors import Basis, Floors
@@ -59,14 +59,14 @@ def short(key: Key, name: str) -> str:
     return name.partition("/")[2] if name == str(key) else name
 
 
-def _numbers(row: Row) -> list[Any]:
+def _numbers(row: Row) -> list[object]:
     found = row.distance
     if not found.comparable:
         shapes = message("compare.shapes", a=list(found.shape_a), b=list(found.shape_b))
         return [shapes, "", "", "", "", message("compare.word_differs")]
     numbers = (found.max_abs, found.relative_max, found.relative_l2)
     cosine = f"{found.cosine:.4f}" if math.isfinite(found.cosine) else "-"
-    return [*(f"{one:.1e}" for one in numbers), cosine, f"{row.floor.value:.1e}", word(row)]
+    return [*(f"{number:.1e}" for number in numbers), cosine, f"{row.floor.value:.1e}", word(row)]
 
 
 def word(row: Row) -> Message:
@@ -129,13 +129,16 @@ def leftovers(alignment: Alignment, names: tuple[str, str], of: Namers) -> Itera
             continue
         side, other, name, near = names[place], names[1 - place], of[place], of[1 - place]
         columns = [message("compare.column_tensor"), message("compare.column_nearest", side=other)]
-        rows = [[name(one.key), near(one.nearest) if one.nearest is not None else ""] for one in left[:_LEFTOVERS]]
+        rows = [
+            [name(leftover.key), near(leftover.nearest) if leftover.nearest is not None else ""]
+            for leftover in left[:_LEFTOVERS]
+        ]
         yield Table(message("compare.only", side=side, count=len(left)), columns, rows)
         if len(left) > _LEFTOVERS:
             yield Text(message("compare.more_left", count=len(left) - _LEFTOVERS))
 
 
-def row_json(row: Row) -> dict[str, Any]:
+def row_json(row: Row) -> dict[str, object]:
     """A row for programs."""
     return {
         "name": row.a.name,
@@ -153,16 +156,19 @@ def row_json(row: Row) -> dict[str, Any]:
     }
 
 
-def leftover_json(left: Sequence[Leftover], name: Namer, near: Namer) -> list[dict[str, Any]]:
+def leftover_json(left: Sequence[Leftover], name: Namer, near: Namer) -> list[dict[str, object]]:
     """What only one side has, for programs."""
-    return [{"name": name(one.key), "nearest": near(one.nearest) if one.nearest is not None else None} for one in left]
+    return [
+        {"name": name(leftover.key), "nearest": near(leftover.nearest) if leftover.nearest is not None else None}
+        for leftover in left
+    ]
 
 
-def floor_json(rows: Sequence[Row], floors: Floors, first: Row | None) -> dict[str, Any]:
+def floor_json(rows: Sequence[Row], floors: Floors, first: Row | None) -> dict[str, object]:
     """The floor that was used, for programs."""
     bases = floor_bases(rows)
     rtol, atol = floors.tolerance
-    main = Basis.GIVEN if floors.given else max(bases, key=lambda one: bases[one], default=Basis.ESTIMATED)
+    main = Basis.GIVEN if floors.given else max(bases, key=lambda base: bases[base], default=Basis.ESTIMATED)
     return {
         "basis": main.value,
         "estimated": main is Basis.ESTIMATED,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -48,9 +47,9 @@ def describe_by_chunks(source: Source, wanted: Wanted, tell: Callable[[int], Non
     classes, why = _classes(label_gatherer, label, guessed)
     duplicates = None
     if contents:
-        chance = by_chance([one for one in fields if one.name in contents], samples)
+        chance = by_chance([field for field in fields if field.name in contents], samples)
 
-        def labels_of(indexes: Sequence[int]) -> list[Any]:
+        def labels_of(indexes: Sequence[int]) -> list[object]:
             return [one[label] for one in source.take(indexes)] if label is not None else [None] * len(indexes)
 
         found = prints.repeated()

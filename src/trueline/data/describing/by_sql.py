@@ -43,17 +43,17 @@ def _describe(source: TableSource, wanted: Wanted) -> Described:
     guessed = wanted.label is None and source.label is None
     sample = TableSample(source, wanted)
     terms = [sample.terms(column) for column in source.relation.columns]
-    asked = [one for one in terms if one.kind != "sequence"]
+    asked = [term for term in terms if term.kind != "sequence"]
     told = {
         one.column.name: tell(source, one, answer, sample, is_label=one.column.name == label)
         for one, answer in zip(asked, ask(source, asked, sample), strict=True)
     }
-    told |= _by_chunks(source, [one.column.name for one in terms if one.kind == "sequence"], wanted, label)
+    told |= _by_chunks(source, [term.column.name for term in terms if term.kind == "sequence"], wanted, label)
     fields = [_with_types(told[column.name], column.types) for column in source.relation.columns]
     classes: Classes | None = None
     why: str | None = "describe.no_label"
     if label is not None:
-        its = next(one for one in terms if one.column.name == label)
+        its = next(term for term in terms if term.column.name == label)
         classes, why = table_classes(source, its, sample, wanted, guessed=guessed)
     duplicates = find_duplicates(source, terms, fields, sample, label, wanted)
     samples = source.relation.length
@@ -70,7 +70,7 @@ def _by_chunks(source: TableSource, names: Sequence[str], wanted: Wanted, label:
     for chunk in source.chunks(names):
         for name, column in chunk.columns.items():
             gatherers[name].add(chunk.start, column)
-    return {name: one.told() for name, one in gatherers.items()}
+    return {name: gatherer.told() for name, gatherer in gatherers.items()}
 
 
 def _with_types(field: Told, types: Mapping[str, tuple[int, int]]) -> Told:

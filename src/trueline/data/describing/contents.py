@@ -25,7 +25,7 @@ def there(columns: Sequence[Column], size: int) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _is_nothing(value: Any) -> bool:
+def _is_nothing(value: object) -> bool:
     return value is None or (isinstance(value, Picture) and value.broken is not None)
 
 
@@ -52,7 +52,7 @@ def _of_number(value: Any) -> int:
     return hash_bytes(str(value).encode())
 
 
-def _of_value(value: Any) -> int:
+def _of_value(value: object) -> int:
     if value is None:
         return _NOTHING
     if isinstance(value, bool | int | float | np.number | np.bool_):

@@ -43,8 +43,8 @@ def _missing(found: Described) -> list[Finding]:
 
 
 def _of_field(field: Told) -> Iterator[Finding]:
-    for one in field.missing:
-        yield _missing_values(field, one)
+    for missing in field.missing:
+        yield _missing_values(field, missing)
     for other in field.drift:
         yield _drift(field, other)
     if field.pictures is not None:
@@ -71,20 +71,27 @@ def _odd_pictures(field: Told, kind: str, counts: Mapping[str, int], first: Sequ
     )
 
 
-def _missing_values(field: Told, one: Missing) -> Finding:
-    params = {"field": field.name, "count": one.count, "samples": field.count, "share": _percent(one.count, field)}
-    said = message("describe.missing", kind=message(f"describe.kind_{_word(one.kind)}"), **params)
-    if one.kind == "marker":
-        said = message("describe.guessed" if one.guessed else "describe.marked", marker=one.marker, **params)
+def _missing_values(field: Told, missing: Missing) -> Finding:
+    params = {
+        "field": field.name,
+        "count": missing.count,
+        "samples": field.count,
+        "share": _percent(missing.count, field),
+    }
+    said = message("describe.missing", kind=message(f"describe.kind_{_word(missing.kind)}"), **params)
+    if missing.kind == "marker":
+        said = message("describe.guessed" if missing.guessed else "describe.marked", marker=missing.marker, **params)
     return Finding(
         "ds.01",
-        Conclusion.SUSPECT if one.guessed else Conclusion.FOUND,
+        Conclusion.SUSPECT if missing.guessed else Conclusion.FOUND,
         said,
-        Certainty.LIKELY if one.guessed else Certainty.CERTAIN,
-        where=Location(sample=one.first[0] if one.first else None),
-        measured=one.count,
-        advice=message("describe.advice_guessed" if one.guessed else "describe.advice_missing", marker=one.marker),
-        extra={"field": field.name, "kind": one.kind, "count": one.count, "first": list(one.first)},
+        Certainty.LIKELY if missing.guessed else Certainty.CERTAIN,
+        where=Location(sample=missing.first[0] if missing.first else None),
+        measured=missing.count,
+        advice=message(
+            "describe.advice_guessed" if missing.guessed else "describe.advice_missing", marker=missing.marker
+        ),
+        extra={"field": field.name, "kind": missing.kind, "count": missing.count, "first": list(missing.first)},
     )
 
 
@@ -96,17 +103,17 @@ def _percent(count: int, field: Told) -> str:
     return f"{100 * count / field.count:.3g} %" if field.count else "0 %"
 
 
-def _drift(field: Told, one: Drift) -> Finding:
-    certain = one.share >= _TYPED
+def _drift(field: Told, drift: Drift) -> Finding:
+    certain = drift.share >= _TYPED
     return Finding(
         "ds.01",
         Conclusion.FOUND if certain else Conclusion.SUSPECT,
-        message("describe.drift", field=field.name, count=one.count, other=one.other, usual=one.usual),
+        message("describe.drift", field=field.name, count=drift.count, other=drift.other, usual=drift.usual),
         Certainty.LIKELY,
-        where=Location(sample=one.first[0] if one.first else None),
-        measured=one.count,
+        where=Location(sample=drift.first[0] if drift.first else None),
+        measured=drift.count,
         advice=message("describe.advice_drift"),
-        extra={"field": field.name, "kind": "type", "count": one.count, "first": list(one.first)},
+        extra={"field": field.name, "kind": "type", "count": drift.count, "first": list(drift.first)},
     )
 
 
@@ -147,22 +154,28 @@ def _labels(found: Described) -> list[Finding]:
 
 
 def _strays(classes: Classes) -> Iterator[Finding]:
-    for one in classes.strays:
-        params = {"field": classes.field, "label": one.label, "count": one.count}
-        extra = {"field": classes.field, "kind": "label", "count": one.count, "first": [one.first], "label": one.label}
-        if one.certain:
+    for stray in classes.strays:
+        params = {"field": classes.field, "label": stray.label, "count": stray.count}
+        extra = {
+            "field": classes.field,
+            "kind": "label",
+            "count": stray.count,
+            "first": [stray.first],
+            "label": stray.label,
+        }
+        if stray.certain:
             said, conclusion = message("describe.outside", classes=_many(classes), **params), Conclusion.FOUND
-        elif one.like is not None:
-            said, conclusion = message("describe.misspelt", like=one.like, **params), Conclusion.SUSPECT
+        elif stray.like is not None:
+            said, conclusion = message("describe.misspelt", like=stray.like, **params), Conclusion.SUSPECT
         else:
             said, conclusion = message("describe.stray", **params), Conclusion.SUSPECT
         yield Finding(
             "ds.02",
             conclusion,
             said,
-            Certainty.CERTAIN if one.certain else Certainty.LIKELY,
-            where=Location(sample=one.first),
-            measured=one.count,
+            Certainty.CERTAIN if stray.certain else Certainty.LIKELY,
+            where=Location(sample=stray.first),
+            measured=stray.count,
             advice=message("describe.advice_label"),
             extra=extra,
         )
@@ -246,27 +259,27 @@ def _balance(found: Described) -> list[Finding]:
 def _padding(found: Described) -> list[Finding]:
     findings = []
     for field in found.fields:
-        one = field.padding
-        if one is None:
+        padding = field.padding
+        if padding is None:
             continue
-        evidence = {"side": one.side, "value": one.value, "share": one.share, "samples": one.samples}
-        if not one.other_side:
-            said = message("describe.padding_fine", field=field.name, side=message(f"describe.side_{one.side}"))
+        evidence = {"side": padding.side, "value": padding.value, "share": padding.share, "samples": padding.samples}
+        if not padding.other_side:
+            said = message("describe.padding_fine", field=field.name, side=message(f"describe.side_{padding.side}"))
             # Masks and losses, which have to leave padding out, are not in the data.
             findings.append(Finding("dp.04", Conclusion.OPEN, said, evidence=[evidence], extra={"field": field.name}))
             continue
-        first = list(one.other_side)
+        first = list(padding.other_side)
         findings.append(
             Finding(
                 "dp.04",
                 Conclusion.FOUND,
-                message("describe.padding_mixed", field=field.name, count=one.other_count, value=one.value),
+                message("describe.padding_mixed", field=field.name, count=padding.other_count, value=padding.value),
                 Certainty.LIKELY,
                 where=Location(sample=first[0]),
-                measured=one.other_count,
+                measured=padding.other_count,
                 advice=message("describe.advice_padding"),
                 evidence=[evidence],
-                extra={"field": field.name, "kind": "padding", "count": one.other_count, "first": first},
+                extra={"field": field.name, "kind": "padding", "count": padding.other_count, "first": first},
             )
         )
     return findings

@@ -120,7 +120,7 @@ class FieldGatherer:
             self._pictures.add(values, index, self._numbers)
 
     def _add_texts(self, values: Sequence[str], index: Indexes) -> None:
-        plain = [one.strip() for one in values]
+        plain = [value.strip() for value in values]
         for place, text in enumerate(plain):
             at = index[place : place + 1]
             if not text:
@@ -129,7 +129,7 @@ class FieldGatherer:
                 self._given[text].add(1, at)
             elif len(text) <= markers.LONGEST_TEXT and text.lower() in markers.TEXTS:
                 self._marked.setdefault(text, Places()).add(1, at)
-        filled = [one for one in values if one]
+        filled = [value for value in values if value]
         self._text_distinct.add(hash_texts(filled))
         self._add_lengths(np.fromiter(map(len, filled), np.int64, len(filled)))
 
@@ -175,7 +175,7 @@ class FieldGatherer:
             mean=numbers.moments.mean if has_numbers else None,
             std=numbers.moments.std if has_numbers else None,
             quantiles=numbers.quantiles() if has_numbers else {},
-            shapes=dict(Counter({shape: one.count for shape, one in self._shapes.items()}).most_common()),
+            shapes=dict(Counter({shape: places.count for shape, places in self._shapes.items()}).most_common()),
             lengths=lengths,
             padding=padding,
             pictures=self._pictures.told(),
@@ -188,22 +188,24 @@ class FieldGatherer:
 
     def _missing(self, usual: str, padding: Padding | None) -> list[Missing]:
         found = [
-            Missing(kind, one.count, one.first)
-            for kind, one in (("null", self._null), ("empty", self._empty))
-            if one.count
+            Missing(kind, places.count, places.first)
+            for kind, places in (("null", self._null), ("empty", self._empty))
+            if places.count
         ]
         guess = not self._is_label and usual in ("number", "sequence", "array")
         found += self._numbers.missing(guess=guess, but=padding.value if padding is not None else None)
-        found += [Missing("marker", one.count, one.first, text) for text, one in self._given.items() if one.count]
+        found += [
+            Missing("marker", places.count, places.first, text) for text, places in self._given.items() if places.count
+        ]
         marked = [] if self._is_label and usual == "text" else list(self._marked.items())
-        return found + [Missing("marker", one.count, one.first, text, guessed=True) for text, one in marked]
+        return found + [Missing("marker", places.count, places.first, text, guessed=True) for text, places in marked]
 
     def _drift(self, usual: str) -> list[Drift]:
         """Other types than the usual one; texts that stand for nothing are none."""
-        counts = {word: one.count for word, one in self._types.items()}
+        counts = {word: places.count for word, places in self._types.items()}
         marked = [*self._marked.values(), *self._given.values(), self._empty]
         if "text" in counts and usual != "text":
-            counts["text"] -= sum(one.count for one in marked)
+            counts["text"] -= sum(places.count for places in marked)
         whole = sum(counts.values())
         return [
             Drift(usual, word, count, self._first_of(word), counts[usual] / whole)
@@ -214,7 +216,9 @@ class FieldGatherer:
     def _first_of(self, word: str) -> list[int]:
         if word != "text":
             return self._types[word].first
-        nothing = {place for one in (*self._marked.values(), *self._given.values(), self._empty) for place in one.first}
+        nothing = {
+            place for places in (*self._marked.values(), *self._given.values(), self._empty) for place in places.first
+        }
         return [place for place in self._types[word].first if place not in nothing]
 
 
@@ -223,10 +227,10 @@ def _unlike(where: dict[str, Places]) -> list[Drift]:
     if len(where) < 2:
         return []
     usual = max(where, key=lambda word: where[word].count)
-    share = where[usual].count / sum(one.count for one in where.values())
+    share = where[usual].count / sum(places.count for places in where.values())
     if share <= _USUAL:
         return []
-    return [Drift(usual, word, one.count, one.first, share) for word, one in where.items() if word != usual]
+    return [Drift(usual, word, places.count, places.first, share) for word, places in where.items() if word != usual]
 
 
 def numbers_of(array: Array) -> Array | None:
@@ -241,7 +245,7 @@ def _end(value: float, kind: str) -> int | float:
     return int(value) if kind in ("integer", "boolean") and math.isfinite(value) else value
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     match value:
         case None:
             return "null"
@@ -262,7 +266,7 @@ def _kind_of(value: Any) -> str:
     return "other"
 
 
-def _as_array(value: Any) -> Array | None:
+def _as_array(value: object) -> Array | None:
     try:
         found = np.asarray(value)
     except ValueError:
@@ -272,5 +276,5 @@ def _as_array(value: Any) -> Array | None:
 
 
 def _number_array(values: list[Any]) -> Array:
-    found = np.asarray([one.item() if isinstance(one, np.generic | np.ndarray) else one for one in values])
+    found = np.asarray([value.item() if isinstance(value, np.generic | np.ndarray) else value for value in values])
     return found if found.dtype.kind in "biuf" else found.astype(np.float64)

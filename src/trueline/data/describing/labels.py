@@ -34,15 +34,15 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
     count = sum(times for times, _ in labels.values())
     if not labels or len(labels) > MOST_CLASSES:
         return False
-    numbers = [one for one in labels if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
     if len(numbers) * 2 < len(labels):
         return given or len(labels) <= max(_FEW, count / 2)
-    integers = [one for one in numbers if _is_whole(one)]
+    integers = [number for number in numbers if _is_whole(number)]
     if len(labels) <= _FEW:
         return True
     if len(integers) < 0.9 * len(numbers):
         return False
-    usual = [one for one in integers if labels[one][0] > 1]
+    usual = [integer for integer in integers if labels[integer][0] > 1]
     dense = bool(usual) and max(usual) - min(usual) + 1 <= 1.5 * len(usual)
     return dense and len(usual) * 2 >= len(integers)
 
@@ -50,19 +50,19 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
 def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None, **more: Any) -> Classes:
     """The classes, with those labels apart that cannot be any."""
     strays = _outside(labels, given) if given is not None else _unlikely(labels)
-    apart = {_key(one.label) for one in strays}
+    apart = {_key(stray.label) for stray in strays}
     counts = [(label, times) for label, (times, _) in labels.items() if _key(label) not in apart]
     if given is not None and all(_is_class(label, given) for label, _ in counts):
         there = {int(label) for label, _ in counts}
         counts += [(label, 0) for label in range(min(given, MOST_CLASSES)) if label not in there]
-    counts.sort(key=lambda one: (-one[1], str(one[0])))
+    counts.sort(key=lambda count: (-count[1], str(count[0])))
     many = [times for _, times in counts]
     std = statistics.pstdev(many) if many else 0.0
     ratio = 1.0 if not many else max(many) / min(many) if min(many) else math.inf
     return Classes(field, counts, std, ratio, guessed, given, strays, **more)
 
 
-def _key(label: Any) -> tuple[str, Any]:
+def _key(label: object) -> tuple[str, Any]:
     return type(label).__name__, label
 
 
@@ -71,7 +71,7 @@ def _is_whole(number: float) -> bool:
     return isinstance(number, int) or number.is_integer()
 
 
-def _is_class(label: Any, classes: int) -> bool:
+def _is_class(label: object, classes: int) -> bool:
     return isinstance(label, int | float) and _is_whole(label) and 0 <= label < classes
 
 
@@ -129,7 +129,7 @@ def _unlikely(labels: Counted) -> list[Stray]:
     return spelled
 
 
-def _negative(labels: Counted, usual: Sequence[Any]) -> list[Stray]:
+def _negative(labels: Counted, usual: Sequence[object]) -> list[Stray]:
     numbers = [label for label in usual if isinstance(label, int | float) and not isinstance(label, bool)]
     below = [label for label in numbers if label < 0]
     rest = [label for label in numbers if label >= 0]
@@ -140,7 +140,7 @@ def _negative(labels: Counted, usual: Sequence[Any]) -> list[Stray]:
 
 def _other_spellings(labels: Counted) -> list[Stray]:
     """Names that differ from a more frequent one in blanks and capitals only."""
-    best: dict[str, Any] = {}
+    best: dict[str, object] = {}
     for label in sorted(labels, key=lambda one: -labels[one][0]):
         if isinstance(label, str):
             best.setdefault(" ".join(label.split()).casefold(), label)

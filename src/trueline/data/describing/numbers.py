@@ -138,13 +138,17 @@ class NumberGatherer:
 
         ``but`` is a number that is none, because it fills sequences up.
         """
-        found = [Missing(kind, one.count, one.first) for kind, one in self._odd.items() if one.count]
-        found += [Missing("marker", one.count, one.first, text) for text, (_, one) in self._given.items() if one.count]
+        found = [Missing(kind, places.count, places.first) for kind, places in self._odd.items() if places.count]
+        found += [
+            Missing("marker", places.count, places.first, text)
+            for text, (_, places) in self._given.items()
+            if places.count
+        ]
         if guess:
-            counts = {value: one.count for value, one in self._candidates.items() if value != but}
+            counts = {value: places.count for value, places in self._candidates.items() if value != but}
             for value in markers.guess(counts, self._spread()):
-                one = self._candidates[value]
-                found.append(Missing("marker", one.count, one.first, _short(value), guessed=True))
+                places = self._candidates[value]
+                found.append(Missing("marker", places.count, places.first, _short(value), guessed=True))
         return found
 
     def _spread(self) -> markers.Spread | None:

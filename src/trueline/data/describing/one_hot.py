@@ -39,7 +39,7 @@ class LabelGatherer:
         for place, value in enumerate(values):
             self.add_many(value, 1, start + place)
 
-    def add_many(self, value: Any, times: int, first: int) -> None:
+    def add_many(self, value: object, times: int, first: int) -> None:
         """One label that so many samples have; what stands for nothing is none."""
         plain = _plain(value)
         if plain is None or plain != plain or str(plain).strip() in ("", *self._markers):
@@ -77,7 +77,7 @@ class LabelGatherer:
         if not self._labels:
             return None, "describe.label_empty"
         if given is None and not labels.names_classes(self._labels, given=not guessed):
-            names = sum(isinstance(one, str) for one in self._labels)
+            names = sum(isinstance(label, str) for label in self._labels)
             return None, "describe.label_unique" if names * 2 > len(self._labels) else "describe.label_quantity"
         return labels.classes_of(field, self._labels, guessed=guessed, given=given), None
 
@@ -96,7 +96,7 @@ def _rows(column: Column) -> Array | None:
     return found if found.ndim == 2 and found.shape[1] > 1 and found.dtype.kind in "biuf" else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     while isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, np.ndarray):

@@ -27,17 +27,17 @@ class PictureGatherer:
 
     def add(self, pictures: Sequence[Picture], index: Indexes, numbers: NumberGatherer) -> None:
         """More of them."""
-        for place, one in enumerate(pictures):
-            if one.broken is not None:
+        for place, picture in enumerate(pictures):
+            if picture.broken is not None:
                 self._broken_count += 1
-                self._broken += [one.place][: FIRST - len(self._broken)]
+                self._broken += [picture.place][: FIRST - len(self._broken)]
                 continue
-            size = f"{one.width}x{one.height}"
+            size = f"{picture.width}x{picture.height}"
             if size in self._sizes or len(self._sizes) < _KINDS:
                 self._sizes.setdefault(size, Places()).add(1, index[place : place + 1])
-            self._modes.setdefault(one.mode, Places()).add(1, index[place : place + 1])
-            if one.pixels is not None and one.pixels.size:
-                numbers.add(one.pixels[None], index[place : place + 1])
+            self._modes.setdefault(picture.mode, Places()).add(1, index[place : place + 1])
+            if picture.pixels is not None and picture.pixels.size:
+                numbers.add(picture.pixels[None], index[place : place + 1])
 
     def told(self) -> Pictures | None:
         """All of it, where there were pictures."""
@@ -54,13 +54,13 @@ class PictureGatherer:
 
 
 def _counts(kinds: Mapping[str, Places]) -> dict[str, int]:
-    return dict(Counter({kind: one.count for kind, one in kinds.items()}).most_common())
+    return dict(Counter({kind: places.count for kind, places in kinds.items()}).most_common())
 
 
 def _odd(kinds: Mapping[str, Places]) -> list[int]:
     """The first that are not of the usual kind, where there is one."""
-    counts = Counter({kind: one.count for kind, one in kinds.items()})
+    counts = Counter({kind: places.count for kind, places in kinds.items()})
     if not counts or counts.most_common(1)[0][1] < _USUAL * counts.total():
         return []
     usual = counts.most_common(1)[0][0]
-    return sorted(place for kind, one in kinds.items() if kind != usual for place in one.first)[:FIRST]
+    return sorted(place for kind, places in kinds.items() if kind != usual for place in places.first)[:FIRST]

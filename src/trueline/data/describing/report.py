@@ -1,22 +1,23 @@
-"""A described dataset for people."""
+"""A described dataset, for people and for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trueline.data.described import Classes, Described, Missing, Told
-from trueline.data.describing.answer import conclusion_of
-from trueline.data.describing.findings import ENOUGH, findings_of
+from trueline.data.described import Classes, Described, Duplicates, Missing, Told
+from trueline.data.describing.findings import ENOUGH, findings_of, short_reason
 from trueline.data.source import reason_message
+from trueline.model.finding import roots
 from trueline.model.message import Message, message
 from trueline.model.report import Bars, Block, Folded, Report, Table, Text
+from trueline.model.result import Exit, Result
 
 _BARS: Final = 40
 _SHOWN: Final = 15
 
 
-def report_of(found: Described) -> Report:
+def report(found: Described) -> Report:
     """What was found, then field by field."""
     title = message("describe.title", name=found.name)
     return Report(title, conclusion_of(found), findings_of(found), tuple(_blocks(found)))
@@ -24,10 +25,10 @@ def report_of(found: Described) -> Report:
 
 def _blocks(found: Described) -> Iterator[Block]:
     yield _fields(found)
-    sampled = next((one.sampled for one in found.fields if one.sampled is not None), None)
+    sampled = next((field.sampled for field in found.fields if field.sampled is not None), None)
     if sampled is not None:
         yield Text(message("describe.sampled", rows=sampled, samples=found.samples))
-    numbers = [one for one in found.fields if one.quantiles]
+    numbers = [field for field in found.fields if field.quantiles]
     if numbers:
         yield _quantiles(numbers)
     yield from _sequences(found)
@@ -45,20 +46,20 @@ def _columns(*names: str) -> list[Message]:
 
 def _fields(found: Described) -> Table:
     rows: list[list[Any]] = []
-    for one in found.fields:
-        missing = ", ".join(_short(each) for each in one.missing)
-        distinct = one.distinct if one.sampled is None or one.distinct is None else f"~{one.distinct}"
-        rows.append([one.name, one.kind, missing, distinct, one.low, one.high, one.mean, one.std])
-    marked = frozenset(place for place, one in enumerate(found.fields) if one.missing or one.drift)
+    for field in found.fields:
+        missing = ", ".join(_short(each) for each in field.missing)
+        distinct = field.distinct if field.sampled is None or field.distinct is None else f"~{field.distinct}"
+        rows.append([field.name, field.kind, missing, distinct, field.low, field.high, field.mean, field.std])
+    marked = frozenset(place for place, field in enumerate(found.fields) if field.missing or field.drift)
     columns = _columns("field", "kind", "missing", "distinct", "min", "max", "mean", "std")
     return Table(message("describe.fields", count=len(found.fields)), columns, rows, marked)
 
 
-def _short(one: Missing) -> str:
-    word = {"nan": "NaN", "+inf": "Inf", "-inf": "-Inf"}.get(one.kind, one.kind)
-    if one.kind == "marker":
-        word = f"{one.marker!r}" + ("?" if one.guessed else "")
-    return f"{one.count} {word}"
+def _short(missing: Missing) -> str:
+    word = {"nan": "NaN", "+inf": "Inf", "-inf": "-Inf"}.get(missing.kind, missing.kind)
+    if missing.kind == "marker":
+        word = f"{missing.marker!r}" + ("?" if missing.guessed else "")
+    return f"{missing.count} {word}"
 
 
 def _quantiles(fields: list[Told]) -> Folded:
@@ -67,42 +68,46 @@ def _quantiles(fields: list[Told]) -> Folded:
         *_columns("field"),
         *(message("describe.column_quantile", share=f"{float(key) * 100:g}") for key in keys),
     ]
-    rows = [[one.name, *(one.quantiles.get(key) for key in keys)] for one in fields]
+    rows = [[field.name, *(field.quantiles.get(key) for key in keys)] for field in fields]
     title = message("describe.quantiles")
     return Folded(title, [Table(title, columns, rows)])
 
 
 def _sequences(found: Described) -> Iterator[Block]:
     rows = []
-    for one in found.fields:
-        if one.lengths is None:
+    for field in found.fields:
+        if field.lengths is None:
             continue
-        padding = one.padding
+        padding = field.padding
         said = None
         if padding is not None:
             share = f"{padding.share * 100:.3g} %"
             side = message(f"describe.side_{padding.side}")
             said = message("describe.padded", side=side, value=f"{padding.value:g}", share=share, count=padding.samples)
-        rows.append([one.name, one.lengths.least, one.lengths.most, one.lengths.mean, said])
+        rows.append([field.name, field.lengths.least, field.lengths.most, field.lengths.mean, said])
     if rows:
         columns = _columns("field", "shortest", "longest", "mean", "padding")
         yield Table(message("describe.lengths"), columns, rows)
 
 
 def _pictures(found: Described) -> Iterator[Block]:
-    for one in found.fields:
-        if one.pictures is None:
+    for field in found.fields:
+        if field.pictures is None:
             continue
-        rows = [[message("describe.size"), size, count] for size, count in list(one.pictures.sizes.items())[:_SHOWN]]
-        rows += [[message("describe.mode"), mode, count] for mode, count in one.pictures.modes.items()]
-        if len(one.pictures.sizes) > _SHOWN:
+        rows = [[message("describe.size"), size, count] for size, count in list(field.pictures.sizes.items())[:_SHOWN]]
+        rows += [[message("describe.mode"), mode, count] for mode, count in field.pictures.modes.items()]
+        if len(field.pictures.sizes) > _SHOWN:
             rows.append(
-                [message("describe.size"), message("describe.more_sizes", count=len(one.pictures.sizes) - _SHOWN), None]
+                [
+                    message("describe.size"),
+                    message("describe.more_sizes", count=len(field.pictures.sizes) - _SHOWN),
+                    None,
+                ]
             )
-        if one.pictures.broken:
-            rows.append([message("describe.broken"), ", ".join(one.pictures.broken_first), one.pictures.broken])
+        if field.pictures.broken:
+            rows.append([message("describe.broken"), ", ".join(field.pictures.broken_first), field.pictures.broken])
         columns = _columns("what", "value", "count")
-        yield Table(message("describe.pictures", field=one.name), columns, rows)
+        yield Table(message("describe.pictures", field=field.name), columns, rows)
 
 
 def _classes(classes: Classes) -> Iterator[Block]:
@@ -125,15 +130,15 @@ def _classes(classes: Classes) -> Iterator[Block]:
 
 
 def _duplicates(found: Described) -> Iterator[Block]:
-    one = found.duplicates
-    if one is None:
+    duplicates = found.duplicates
+    if duplicates is None:
         return
-    if one.share < 1:
-        yield Text(message("describe.part", share=f"{one.share * 100:.3g} %", count=one.count))
-    elif one.count:
-        yield Text(message("describe.repeated", count=one.count))
-    if one.left_out:
-        yield Text(message("describe.left_out", fields=", ".join(one.left_out)))
+    if duplicates.share < 1:
+        yield Text(message("describe.part", share=f"{duplicates.share * 100:.3g} %", count=duplicates.count))
+    elif duplicates.count:
+        yield Text(message("describe.repeated", count=duplicates.count))
+    if duplicates.left_out:
+        yield Text(message("describe.left_out", fields=", ".join(duplicates.left_out)))
 
 
 def _skipped(found: Described) -> Table:
@@ -142,3 +147,122 @@ def _skipped(found: Described) -> Table:
         for reason, count in found.skipped.counts.items()
     ]
     return Table(message("describe.stepped_over"), _columns("reason", "count", "first"), rows)
+
+
+def result(found: Described) -> Result:
+    """The answer of the verb."""
+    findings = findings_of(found)
+    fields = {
+        "source": found.name,
+        "kind": found.kind,
+        "samples": found.samples,
+        "fields": [_field_json(field) for field in found.fields],
+        "classes": _classes_json(found.classes) if found.classes is not None else None,
+        "duplicates": _duplicates_json(found.duplicates) if found.duplicates is not None else None,
+        "skipped": [
+            {"reason": short_reason(reason), "count": count, "places": found.skipped.places[reason]}
+            for reason, count in found.skipped.counts.items()
+        ],
+    }
+    ended = Exit.PROBLEM if roots(findings) else Exit.FINE
+    return Result("data describe", conclusion_of(found), ended, findings, fields)
+
+
+def conclusion_of(found: Described) -> Message:
+    """One sentence: what it is, and how many problems."""
+    problems = len(roots(findings_of(found)))
+    params = {"name": found.name, "samples": found.samples, "fields": len(found.fields)}
+    if problems:
+        return message("describe.problems", count=problems, **params)
+    return message("describe.fine", **params)
+
+
+def _field_json(told: Told) -> dict[str, object]:
+    shape: dict[str, Any] = {
+        "name": told.name,
+        "kind": told.kind,
+        "type": told.type,
+        "count": told.count,
+        "missing": [
+            {
+                "kind": missing.kind,
+                "count": missing.count,
+                "first": list(missing.first),
+                "marker": missing.marker,
+                "guessed": missing.guessed,
+            }
+            for missing in told.missing
+        ],
+        "drift": [
+            {"usual": drift.usual, "other": drift.other, "count": drift.count, "first": list(drift.first)}
+            for drift in told.drift
+        ],
+        "distinct": told.distinct,
+        "sampled": told.sampled,
+        "min": told.low,
+        "max": told.high,
+        "mean": told.mean,
+        "std": told.std,
+        "quantiles": dict(told.quantiles),
+    }
+    if told.shapes:
+        shape["shapes"] = dict(told.shapes)
+    if told.lengths is not None:
+        shape["lengths"] = {"min": told.lengths.least, "max": told.lengths.most, "mean": told.lengths.mean}
+    if told.padding is not None:
+        shape["padding"] = {
+            "side": told.padding.side,
+            "value": told.padding.value,
+            "share": told.padding.share,
+            "samples": told.padding.samples,
+            "other_side": list(told.padding.other_side),
+            "other_count": told.padding.other_count,
+        }
+    if told.pictures is not None:
+        shape["pictures"] = {
+            "sizes": dict(told.pictures.sizes),
+            "modes": dict(told.pictures.modes),
+            "odd": list(told.pictures.odd),
+            "odd_sizes": list(told.pictures.odd_sizes),
+            "broken": told.pictures.broken,
+            "broken_first": list(told.pictures.broken_first),
+        }
+    return shape
+
+
+def _classes_json(classes: Classes) -> dict[str, object]:
+    return {
+        "field": classes.field,
+        "guessed": classes.guessed,
+        "given": classes.given,
+        "counts": [{"label": label, "count": count} for label, count in classes.counts],
+        "std": classes.std,
+        "ratio": classes.ratio,
+        "strays": [
+            {
+                "label": stray.label,
+                "count": stray.count,
+                "first": stray.first,
+                "like": stray.like,
+                "certain": stray.certain,
+            }
+            for stray in classes.strays
+        ],
+        "one_hot": classes.one_hot,
+        "not_one_hot": classes.not_one_hot,
+        "not_one_hot_first": list(classes.not_one_hot_first),
+    }
+
+
+def _duplicates_json(duplicates: Duplicates) -> dict[str, object]:
+    return {
+        "count": duplicates.count,
+        "first": [{"sample": sample, "earlier": earlier} for sample, earlier in duplicates.first],
+        "conflicting_count": duplicates.conflicting_count,
+        "conflicting": [
+            {"sample": sample, "earlier": earlier, "label": label, "earlier_label": before}
+            for sample, earlier, label, before in duplicates.conflicting
+        ],
+        "left_out": list(duplicates.left_out),
+        "share": duplicates.share,
+    }

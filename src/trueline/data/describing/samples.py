@@ -38,12 +38,14 @@ class TableSample:
         self._columns: dict[str, Column] = {}
         self._numbers: dict[str, Numbers] = {}
         self._distinct: dict[str, int] = {}
-        columns = [one for one in source.relation.columns if kind_of_type(one) not in ("sequence", "bytes", "other")]
+        columns = [
+            column for column in source.relation.columns if kind_of_type(column) not in ("sequence", "bytes", "other")
+        ]
         stretches = _stretches(length)
         self.rows = sum(stop - start for start, stop in stretches)
         parts = [source.read(columns, start, stop) for start, stop in stretches] if columns else []
-        for one in columns:
-            self._columns[one.name] = joined([part[one.name] for part in parts])
+        for column in columns:
+            self._columns[column.name] = joined([part[column.name] for part in parts])
 
     def values(self, name: str) -> Column:
         """A column's values, None where there is nothing."""
@@ -54,7 +56,7 @@ class TableSample:
         if name not in self._numbers:
             values = self.values(name)
             if not isinstance(values, np.ndarray):
-                values = np.asarray([float(one) for one in values if isinstance(one, int | float)], np.float64)
+                values = np.asarray([float(value) for value in values if isinstance(value, int | float)], np.float64)
             found = values.astype(np.float64) if values.dtype.kind in "biuf" else np.empty(0)
             found = found[np.isfinite(found)]
             given = self._wanted.numbers
@@ -106,12 +108,14 @@ class TableSample:
         values: list[Any] = []
         if column.form is Form.JSON or kind == "text":
             values = [one for one in self.values(column.name) if one is not None]
-        if column.form is Form.JSON and sum(isinstance(one, list) for one in values) * 2 > len(values):
+        if column.form is Form.JSON and sum(isinstance(value, list) for value in values) * 2 > len(values):
             kind = "sequence"
         elif kind == "text" and column.type == "VARCHAR" and _mostly_numbers(values):
             kind = "mixed"
         given = list(self._wanted.missing)
-        return Terms(column, kind, given, [f"{one!r}::DOUBLE" for one in self._wanted.numbers if math.isfinite(one)])
+        return Terms(
+            column, kind, given, [f"{number!r}::DOUBLE" for number in self._wanted.numbers if math.isfinite(number)]
+        )
 
 
 def _stretches(length: int) -> list[tuple[int, int]]:
@@ -127,13 +131,13 @@ def _times(values: Column) -> npt.NDArray[np.int64]:
     """How often each value is there."""
     if isinstance(values, np.ndarray) and values.dtype != object:
         return np.unique(values, return_counts=True)[1].astype(np.int64)
-    counts = Counter(repr(one) if isinstance(one, list | dict | np.ndarray) else one for one in values)
+    counts = Counter(repr(value) if isinstance(value, list | dict | np.ndarray) else value for value in values)
     del counts[None]
     return np.fromiter(counts.values(), np.int64, len(counts))
 
 
 def _mostly_numbers(texts: list[Any]) -> bool:
-    filled = [one.strip() for one in texts if isinstance(one, str) and one.strip()]
+    filled = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
     meant = [one for one in filled if one.lower() not in markers.TEXTS]
     numbers = 0
     for one in meant:

@@ -114,7 +114,7 @@ def hash_bytes(content: bytes) -> int:
 
 def hash_texts(texts: Sequence[str]) -> Hashes:
     """A hash of each text."""
-    return np.fromiter((hash_bytes(one.encode("utf-8", "surrogatepass")) for one in texts), np.uint64, len(texts))
+    return np.fromiter((hash_bytes(text.encode("utf-8", "surrogatepass")) for text in texts), np.uint64, len(texts))
 
 
 def mean_and_spread(values: Array) -> tuple[float, float]:
@@ -147,9 +147,9 @@ def quantiles_of(values: Numbers) -> dict[str, float]:
 def by_chance(fields: Sequence[Told], samples: int) -> float:
     """How many samples would have the content of an earlier one if all values came independently."""
     space = 1.0
-    for one in fields:
-        long = one.kind == "text" and one.lengths is not None and one.lengths.mean >= _LONG
-        if one.distinct is None or long or one.distinct > _RICH * samples:
+    for field in fields:
+        long = field.kind == "text" and field.lengths is not None and field.lengths.mean >= _LONG
+        if field.distinct is None or long or field.distinct > _RICH * samples:
             return 0.0
-        space = min(1e300, space * max(1, one.distinct))
+        space = min(1e300, space * max(1, field.distinct))
     return min(float(samples), samples * (samples - 1) / 2 / space)

@@ -18,7 +18,7 @@ NUMERIC: Final = ("integer", "number", "mixed")
 Question = Mapping[str, str]
 
 
-def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, Any]]:
+def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, object]]:
     """The main scan: for every column its own questions, all in as few queries as can be."""
     found: list[dict[str, Any]] = []
     nulls = source.nulls_in_footers()
@@ -29,18 +29,18 @@ def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> lis
     if sample.exact and not sample.small:
         # One column at a time, because all values of it are held.
         source.duck.use_all_memory()
-        found = [{**one, **answers(source, [_exactly(each)])[0]} for one, each in zip(found, terms, strict=True)]
+        found = [{**one, **answers(source, [_exactly(term)])[0]} for one, term in zip(found, terms, strict=True)]
     return found
 
 
 def answers(source: TableSource, questions: Sequence[Question], where: str = "true") -> list[dict[str, Any]]:
     """One query for all of them."""
-    terms = [sql for one in questions for sql in one.values()]
+    terms = [sql for question in questions for sql in question.values()]
     found = iter(source.duck.unordered(_select(source, terms, where))[0] if terms else ())
-    return [{key: _counted(sql, next(found)) for key, sql in one.items()} for one in questions]
+    return [{key: _counted(sql, next(found)) for key, sql in question.items()} for question in questions]
 
 
-def _counted(sql: str, found: Any) -> Any:
+def _counted(sql: str, found: object) -> object:
     """Of no rows at all, DuckDB gives no count of those of which something is true."""
     return 0 if found is None and sql.startswith("count") else found
 
@@ -51,18 +51,18 @@ def _select(source: TableSource, terms: Iterable[str], where: str = "true") -> s
 
 def _from_footers(
     source: TableSource, terms: Sequence[Terms], questions: Sequence[Question], nulls: Mapping[str, int]
-) -> tuple[list[dict[str, Any]], list[Question]]:
+) -> tuple[list[dict[str, object]], list[Question]]:
     """What footers of Parquet files tell without a scan: nulls, least and largest values; and what is left to ask."""
     known: list[dict[str, Any]] = []
     ends: list[dict[str, str]] = []
-    for one, asked in zip(terms, questions, strict=True):
-        has = one.column.name in nulls
-        count = source.relation.length - nulls.get(one.column.name, 0)
-        known.append({key: count for key, sql in asked.items() if has and sql == f"count({one.raw})"})
-        plain = (f"min({one.raw})", f"max({one.raw})")
+    for term, asked in zip(terms, questions, strict=True):
+        has = term.column.name in nulls
+        count = source.relation.length - nulls.get(term.column.name, 0)
+        known.append({key: count for key, sql in asked.items() if has and sql == f"count({term.raw})"})
+        plain = (f"min({term.raw})", f"max({term.raw})")
         ends.append({key: sql for key, sql in asked.items() if has and sql in plain})
-    if any(ends) and source.duck.scans(_select(source, [sql for one in ends for sql in one.values()])):
-        ends = [{} if one and source.duck.scans(_select(source, one.values())) else one for one in ends]
+    if any(ends) and source.duck.scans(_select(source, [sql for end in ends for sql in end.values()])):
+        ends = [{} if end and source.duck.scans(_select(source, end.values())) else end for end in ends]
     known = [{**one, **more} for one, more in zip(known, answers(source, ends), strict=True)]
     left: list[Question] = [
         {key: sql for key, sql in asked.items() if key not in one} for one, asked in zip(known, questions, strict=True)

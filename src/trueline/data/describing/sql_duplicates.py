@@ -35,16 +35,16 @@ def find_duplicates(
 ) -> Duplicates | None:
     """All repeated rows of a small table; of a large one those of a part that is chosen by content."""
     apart = [
-        one.column.name
-        for one in terms
-        if one.column.name != label and is_identity(one.column.name, sample.values(one.column.name))
+        term.column.name
+        for term in terms
+        if term.column.name != label and is_identity(term.column.name, sample.values(term.column.name))
     ]
-    contents = [one for one in terms if one.column.name != label and one.column.name not in apart]
+    contents = [term for term in terms if term.column.name != label and term.column.name not in apart]
     if not contents:
-        contents, apart = [one for one in terms if one.column.name != label], []
+        contents, apart = [term for term in terms if term.column.name != label], []
     if not contents:
         return None
-    of_label = next((one.raw for one in terms if one.column.name == label), "0")
+    of_label = next((term.raw for term in terms if term.column.name == label), "0")
     length = source.relation.length
     small = wanted.exact or length <= fingerprints.MOST
     keys = contents if small else _telling(contents, sample)
@@ -56,9 +56,11 @@ def find_duplicates(
             found = _repeated(source, contents, of_label, bound)
         else:
             found = _repeated(source, contents, of_label, WHOLE, alike)
-    chance = by_chance([one for one in fields if any(one.name == each.column.name for each in contents)], length)
+    chance = by_chance(
+        [field for field in fields if any(field.name == content.column.name for content in contents)], length
+    )
 
-    def labels_of(indexes: Sequence[int]) -> list[Any]:
+    def labels_of(indexes: Sequence[int]) -> list[object]:
         return [row[label] for row in source.take(indexes)] if label is not None else []
 
     shown = Repeated(source.gaps.samples(found.samples), source.gaps.samples(found.earlier), found.conflicting)
@@ -67,14 +69,14 @@ def find_duplicates(
 
 def _telling(contents: Sequence[Terms], sample: TableSample) -> Sequence[Terms]:
     """A few columns in which hardly any two rows agree; all where there are no such."""
-    cheap = sorted(contents, key=lambda one: (one.kind == "text", -sample.distinct(one.column.name)))
+    cheap = sorted(contents, key=lambda content: (content.kind == "text", -sample.distinct(content.column.name)))
     space = 1.0
     chosen: list[Terms] = []
-    for one in cheap:
-        if one.kind == "sequence":
+    for terms in cheap:
+        if terms.kind == "sequence":
             continue
-        chosen.append(one)
-        space *= max(1, sample.distinct(one.column.name))
+        chosen.append(terms)
+        space *= max(1, sample.distinct(terms.column.name))
         if space * _MOST_ALIKE > float(sample.length) ** 2:
             return chosen
     return contents
@@ -84,9 +86,9 @@ def _repeated(
     source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: np.ndarray[Any, Any] | None = None
 ) -> Repeated:
     relation = source.relation
-    content = f"hash({', '.join(one.raw for one in keys)})"
+    content = f"hash({', '.join(key.raw for key in keys)})"
     # Rows of which nothing is there are no copies of each other.
-    where = f"WHERE ({' OR '.join(f'{one.raw} IS NOT NULL' for one in keys)})"
+    where = f"WHERE ({' OR '.join(f'{key.raw} IS NOT NULL' for key in keys)})"
     if bound < WHOLE:
         where += f" AND {content} < {bound}::UBIGINT"
     if rows is not None:

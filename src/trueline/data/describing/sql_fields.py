@@ -99,7 +99,7 @@ def first(source: TableSource, condition: str) -> list[int]:
     """The first samples of which something is true."""
     row = source.relation.row
     found = source.duck.rows(f"SELECT {row} AS r FROM {source.relation.sql} WHERE {condition} ORDER BY r LIMIT {FIRST}")
-    return [int(one) for one in source.gaps.samples([row for (row,) in found])]
+    return [int(sample) for sample in source.gaps.samples([row for (row,) in found])]
 
 
 def _finite_again(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> Answer:

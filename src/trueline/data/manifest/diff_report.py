@@ -25,8 +25,8 @@ class Differences:
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self.reference, *self.others = sides
-        self.found = [differ(self.reference.manifest, one.manifest) for one in self.others]
-        self.doubled = [duplicates(one.manifest) for one in sides]
+        self.found = [differ(self.reference.manifest, side.manifest) for side in self.others]
+        self.doubled = [duplicates(side.manifest) for side in sides]
 
     @property
     def sides(self) -> list[Side]:
@@ -34,7 +34,7 @@ class Differences:
         return [self.reference, *self.others]
 
 
-def diff_result(all: Differences) -> Result:
+def result(all: Differences) -> Result:
     """For programs."""
     fields = {
         "reference": all.reference.name,
@@ -44,13 +44,13 @@ def diff_result(all: Differences) -> Result:
                 "files": len(side.manifest.paths),
                 "duplicates": [list(group) for group in doubled[:_GROUPS]],
                 "duplicate_groups": len(doubled),
-                "skipped": [unread_json(one) for one in side.manifest.unread],
+                "skipped": [unread_json(unread) for unread in side.manifest.unread],
             }
             for side, doubled in zip(all.sides, all.doubled, strict=True)
         ],
-        "differences": [_json(side, one) for side, one in zip(all.others, all.found, strict=True)],
+        "differences": [_json(side, difference) for side, difference in zip(all.others, all.found, strict=True)],
     }
-    exit = Exit.PROBLEM if any(one.count for one in all.found) else Exit.FINE
+    exit = Exit.PROBLEM if any(difference.count for difference in all.found) else Exit.FINE
     return Result("data diff", _conclusion(all), exit, _findings(all), fields)
 
 
@@ -59,39 +59,41 @@ def _json(side: Side, found: Difference) -> dict[str, Any]:
         "side": side.name,
         "same": found.same,
         "compared_by": dict(found.by),
-        "missing": [{"path": one.path, "same_as": one.twin} for one in found.missing],
-        "extra": [{"path": one.path, "same_as": one.twin} for one in found.extra],
-        "changed": [{"path": one.path, "size": one.size, "other_size": one.other_size} for one in found.changed],
-        "renamed": [{"path": one.path, "other_path": one.other_path} for one in found.renamed],
-        "unread": [unread_json(one) for one in found.unread],
+        "missing": [{"path": lone.path, "same_as": lone.twin} for lone in found.missing],
+        "extra": [{"path": lone.path, "same_as": lone.twin} for lone in found.extra],
+        "changed": [
+            {"path": changed.path, "size": changed.size, "other_size": changed.other_size} for changed in found.changed
+        ],
+        "renamed": [{"path": renamed.path, "other_path": renamed.other_path} for renamed in found.renamed],
+        "unread": [unread_json(unread) for unread in found.unread],
         "names_without": {"reference": found.shift.reference, "side": found.shift.other},
     }
 
 
-def diff_report(all: Differences) -> Report:
+def report(all: Differences) -> Report:
     """For people."""
-    others = ", ".join(one.name for one in all.others)
+    others = ", ".join(side.name for side in all.others)
     title = message("manifest.diff_title", reference=all.reference.name, others=others)
     return Report(title, _conclusion(all), _findings(all), tuple(_blocks(all)))
 
 
 def _conclusion(all: Differences) -> Message:
-    differing = [side.name for side, one in zip(all.others, all.found, strict=True) if one.count]
+    differing = [side.name for side, difference in zip(all.others, all.found, strict=True) if difference.count]
     if differing:
         return message("manifest.differ", names=", ".join(differing), reference=all.reference.name)
-    others = ", ".join(one.name for one in all.others)
+    others = ", ".join(side.name for side in all.others)
     params = {"names": others, "reference": all.reference.name, "count": len(all.reference.manifest.paths)}
     weakest = _weakest(all.found)
     return message(f"manifest.same_by_{weakest}", **params)
 
 
 def _weakest(found: Sequence[Difference]) -> str:
-    by = {kind for one in found for kind in one.by}
+    by = {kind for difference in found for kind in difference.by}
     return "name" if "name" in by else "size" if "size" in by else "content"
 
 
 def _findings(all: Differences) -> list[Finding]:
-    return [_finding(all.reference, side, one) for side, one in zip(all.others, all.found, strict=True)]
+    return [_finding(all.reference, side, difference) for side, difference in zip(all.others, all.found, strict=True)]
 
 
 def _finding(reference: Side, side: Side, found: Difference) -> Finding:
@@ -148,12 +150,12 @@ def _tables(side: Side, found: Difference) -> Iterator[Block]:
     yield from _table("extra", side, found.extra, ["path", "same_as"], lambda one: [one.path, one.twin])
 
 
-def _changed_row(one: Changed) -> list[Any]:
-    return [one.path, one.size, one.other_size]
+def _changed_row(changed: Changed) -> list[object]:
+    return [changed.path, changed.size, changed.other_size]
 
 
-def _renamed_row(one: Renamed) -> list[Any]:
-    return [one.path, one.other_path]
+def _renamed_row(renamed: Renamed) -> list[object]:
+    return [renamed.path, renamed.other_path]
 
 
 def _table(kind: str, side: Side, found: Sequence[Any], columns: Sequence[str], row: Any) -> Iterator[Block]:

@@ -147,7 +147,9 @@ def _renamed(
 def _likest(name: str, other: Manifest, candidates: list[int]) -> int:
     """Of files of the same content the one that is called the same elsewhere, else the first."""
     last = name.rpartition("/")[2]
-    best = next((one for one in candidates if other.paths[one].rpartition("/")[2] == last), candidates[0])
+    best = next(
+        (candidate for candidate in candidates if other.paths[candidate].rpartition("/")[2] == last), candidates[0]
+    )
     candidates.remove(best)
     return best
 

@@ -107,8 +107,8 @@ def hash_files(
         try:
             while waiting:
                 ended, waiting = wait(waiting, timeout=_TELL_EVERY)
-                for one in ended:
-                    one.result()
+                for future in ended:
+                    future.result()
                 now = sum(done[0] for done in dones)
                 if progress is not None:
                     progress(now - told)

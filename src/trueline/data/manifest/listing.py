@@ -40,7 +40,7 @@ class Listing:
             self.root,
             [names[place] for place in order],
             array("q", map(self.sizes.__getitem__, order)),
-            sorted(self.unread, key=lambda one: one.path),
+            sorted(self.unread, key=lambda unread: unread.path),
         )
 
     def without(self, file: Path) -> Listing:

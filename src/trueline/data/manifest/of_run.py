@@ -66,21 +66,21 @@ def join(lists: Sequence[Manifest]) -> Manifest:
     """The lists of ranks of one machine as one."""
     if len(lists) == 1:
         return lists[0]
-    bases = {one.root for one in lists}
+    bases = {manifest.root for manifest in lists}
     base = lists[0].root if len(bases) == 1 else "/"
     rows: dict[str, tuple[int, int]] = {}
     seen: set[str] = set()
     unread: dict[str, Unread] = {}
     notes: list[Message] = []
-    for one in lists:
-        prefix = "" if len(bases) == 1 else one.root.lstrip("/") + "/"
-        for place, path in enumerate(one.paths):
+    for manifest in lists:
+        prefix = "" if len(bases) == 1 else manifest.root.lstrip("/") + "/"
+        for place, path in enumerate(manifest.paths):
             name = path if path.startswith("/") else prefix + path
-            rows.setdefault(name, (one.sizes[place], one.times[place] if one.times is not None else 0))
-            if path not in one.named:
+            rows.setdefault(name, (manifest.sizes[place], manifest.times[place] if manifest.times is not None else 0))
+            if path not in manifest.named:
                 seen.add(name)
-        unread.update((prefix + each.path, replace(each, path=prefix + each.path)) for each in one.unread)
-        notes.extend(note for note in one.notes if note not in notes)
+        unread.update((prefix + each.path, replace(each, path=prefix + each.path)) for each in manifest.unread)
+        notes.extend(note for note in manifest.notes if note not in notes)
     names = sorted(rows)
     return Manifest(
         base,

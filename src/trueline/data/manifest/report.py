@@ -16,7 +16,7 @@ _ROWS: Final = 20
 _NAMES: Final = 3
 
 
-def manifest_result(name: str, manifest: Manifest, written: Path | None) -> Result:
+def result(name: str, manifest: Manifest, written: Path | None) -> Result:
     """For programs; the files themselves only where they are written nowhere else."""
     fields: dict[str, Any] = {
         "root": manifest.root,
@@ -24,8 +24,8 @@ def manifest_result(name: str, manifest: Manifest, written: Path | None) -> Resu
         "bytes": manifest.total,
         "hashes": [kind for kind in HASHES if kind in manifest.hashes],
         "fingerprint": fingerprint(manifest),
-        "skipped": [unread_json(one) for one in manifest.unread],
-        "notes": [one.text() for one in manifest.notes],
+        "skipped": [unread_json(unread) for unread in manifest.unread],
+        "notes": [note.text() for note in manifest.notes],
         "written": str(written) if written is not None else None,
     }
     if written is None:
@@ -33,12 +33,12 @@ def manifest_result(name: str, manifest: Manifest, written: Path | None) -> Resu
     return Result("data manifest", _conclusion(name, manifest), fields=fields)
 
 
-def unread_json(one: Unread) -> dict[str, Any]:
+def unread_json(unread: Unread) -> dict[str, object]:
     """What could not be read."""
-    return {"path": one.path, "reason": one.reason, "message": why(one).text()}
+    return {"path": unread.path, "reason": unread.reason, "message": why(unread).text()}
 
 
-def _file_json(manifest: Manifest, place: int) -> dict[str, Any]:
+def _file_json(manifest: Manifest, place: int) -> dict[str, object]:
     size = manifest.sizes[place]
     found: dict[str, Any] = {"path": manifest.paths[place], "size": size if size != UNKNOWN else None}
     for kind in manifest.hashes:
@@ -47,7 +47,7 @@ def _file_json(manifest: Manifest, place: int) -> dict[str, Any]:
     return found
 
 
-def manifest_report(name: str, manifest: Manifest, written: Path | None) -> Report:
+def report(name: str, manifest: Manifest, written: Path | None) -> Report:
     """For people: how many, one fingerprint for all, what could not be read, and the first of the files."""
     title = message("manifest.title", name=name)
     return Report(title, _conclusion(name, manifest), blocks=tuple(_blocks(manifest, written)))
@@ -86,13 +86,13 @@ def _literal(kind: str) -> Message:
     return message(f"manifest.column_{kind}")
 
 
-def _row(manifest: Manifest, place: int, kinds: Sequence[str]) -> list[Any]:
+def _row(manifest: Manifest, place: int, kinds: Sequence[str]) -> list[object]:
     size = manifest.sizes[place]
     digests = [manifest.digest(kind, place) for kind in kinds]
     return [
         manifest.paths[place],
         size if size != UNKNOWN else None,
-        *(one.hex() if one is not None else None for one in digests),
+        *(digest.hex() if digest is not None else None for digest in digests),
     ]
 
 
@@ -107,12 +107,12 @@ def unread_table(unread: Sequence[Unread]) -> Iterator[Table]:
         yield Table(message("manifest.skipped"), columns, rows)
 
 
-def why(one: Unread) -> Message:
+def why(unread: Unread) -> Message:
     """The sentence for a reason, whoever wrote it."""
     known = ("vanished", "forbidden", "loop", "dangling", "special", "followed")
-    if one.reason in known:
-        return message(f"manifest.unread_{one.reason}")
-    return message("manifest.unread_otherwise", detail=one.detail or one.reason)
+    if unread.reason in known:
+        return message(f"manifest.unread_{unread.reason}")
+    return message("manifest.unread_otherwise", detail=unread.detail or unread.reason)
 
 
 def names_of(names: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ def open_sides(texts: Sequence[str]) -> list[Side]:
     if any(plain):
         raise BadFile(texts[plain.index(True)], message("manifest.not_a_list").text())
     lists = [Path(text) for text in texts if Path(text).is_file()]
-    opened = [one for text in texts for one in _open_side(text, lists)]
+    opened = [side for text in texts for side in _open_side(text, lists)]
     if not opened[0].manifest.paths:
         raise BadFile(texts[0], message("manifest.empty_reference").text())
     return opened
@@ -75,7 +75,8 @@ def _open_side(text: str, lists: Sequence[Path]) -> list[Side]:
             found = opened_by(path)
             several = len(found) > 1
             return [
-                Side(f"{text} ({one.host})" if several else text, one, not one.hashes, opened=True) for one in found
+                Side(f"{text} ({manifest.host})" if several else text, manifest, not manifest.hashes, opened=True)
+                for manifest in found
             ]
         listing = list_paths([path])
         for one in lists:
@@ -90,16 +91,16 @@ def _bare(listing: Listing) -> Manifest:
 
 def hash_sides(sides: Sequence[Side], progress: Progress | None = None) -> list[Side]:
     """Gives the sides that lie on disk the hashes that the others have, and no more."""
-    kinds = _wanted([one.manifest for one in sides if not one.on_disk])
-    return [replace(one, manifest=_hashed(one.manifest, kinds, progress)) if one.on_disk else one for one in sides]
+    kinds = _wanted([side.manifest for side in sides if not side.on_disk])
+    return [replace(side, manifest=_hashed(side.manifest, kinds, progress)) if side.on_disk else side for side in sides]
 
 
 def _wanted(given: Sequence[Manifest]) -> list[str]:
-    if all(FAST in one.hashes for one in given):
+    if all(FAST in manifest.hashes for manifest in given):
         return [FAST]
-    if all(MD5 in one.hashes for one in given):
+    if all(MD5 in manifest.hashes for manifest in given):
         return [MD5]
-    return [kind for kind in HASHES if any(kind in one.hashes for one in given)]
+    return [kind for kind in HASHES if any(kind in manifest.hashes for manifest in given)]
 
 
 def _hashed(manifest: Manifest, kinds: Sequence[str], progress: Progress | None) -> Manifest:

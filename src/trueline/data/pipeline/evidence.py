@@ -160,18 +160,18 @@ class Evidence:
 
     def operator(self, place: int | None) -> Operator | None:
         """The operator at a place."""
-        return next((one for one in self.operators if one.place == place), None)
+        return next((operator for operator in self.operators if operator.place == place), None)
 
     @property
     def source(self) -> Operator | None:
         """The operator that samples begin with: the innermost dataset, or the source."""
-        return next((one for one in self.operators if one.kind in ("dataset", "source")), None)
+        return next((operator for operator in self.operators if operator.kind in ("dataset", "source")), None)
 
 
 def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
     return {name: Some.from_json(one) for name, one in found.items()}
 
 
-def read_line(found: Any) -> Location | None:
+def read_line(found: object) -> Location | None:
     """A line, or none."""
     return Location.from_line_json(found) if found is not None else None

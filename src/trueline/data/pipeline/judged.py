@@ -45,7 +45,7 @@ TRACED: Final = {
 def judged(evidence: Evidence) -> list[Finding]:
     """What is wrong, in the order of the pipeline, with the lines that were looked for."""
     found = [finding for question in _QUESTIONS for finding in question(evidence)]
-    return [_located(evidence, one) for one in found]
+    return [_located(evidence, finding) for finding in found]
 
 
 def traced_as(finding: Finding) -> str:

@@ -167,24 +167,24 @@ class _Look:
         """The very line of what was found by its values."""
         self.tell("trace")
         lines: dict[str, Any] = {}
-        for one in judged(self.evidence):
-            what = TRACED.get(one.extra["kind"])
-            if what is not None and one.extra["place"] is not None and one.extra["samples"]:
-                asked = {"what": what, "operator": one.extra["place"], "sample": one.extra["samples"][0]}
-                lines[traced_as(one)] = self._ask("trace", field=one.extra["field"], **asked)["line"]
+        for finding in judged(self.evidence):
+            what = TRACED.get(finding.extra["kind"])
+            if what is not None and finding.extra["place"] is not None and finding.extra["samples"]:
+                asked = {"what": what, "operator": finding.extra["place"], "sample": finding.extra["samples"][0]}
+                lines[traced_as(finding)] = self._ask("trace", field=finding.extra["field"], **asked)["line"]
         drawing = self.evidence.parts["repeat"].get("operator")
         if drawing is not None:
             sample = self.evidence.parts["repeat"]["random"][0]
             lines["draws"] = self._ask("trace", what="draws", operator=drawing, sample=sample, field=None)["line"]
         self.evidence = replace(self.evidence, parts={**self.evidence.parts, "lines": lines})
 
-    def _part(self, name: str, **asked: Any) -> dict[str, Any]:
+    def _part(self, name: str, **asked: object) -> dict[str, object]:
         self.tell(name)
         content = self._ask(name, **asked)
         self.evidence = replace(self.evidence, parts={**self.evidence.parts, name: content})
         return content
 
-    def _ask(self, name: str, **asked: Any) -> dict[str, Any]:
+    def _ask(self, name: str, **asked: object) -> dict[str, Any]:
         return self.pipeline.ask({"do": name, **asked})[0]
 
     def _wanted(self) -> list[int]:
@@ -201,7 +201,7 @@ class _Look:
     def _ended(self, trouble: SideTrouble) -> Failure:
         """What the process was about when it ended."""
         left = Left(self.folder)
-        place = nearest([(one.file, one.line) for one in left.frames])
+        place = nearest([(frame.file, frame.line) for frame in left.frames])
         line = Location(*place) if place is not None else None
         kind = "hangs" if left.timed_out else "dies"
         patience = self.wish.building if left.doing in BEFORE_SAMPLES else self.wish.limit

@@ -30,7 +30,7 @@ class Passed:
 
     def only(self, indexes: Sequence[int]) -> Passed:
         """The samples of these indexes."""
-        places = [self.indexes.index(one) for one in indexes]
+        places = [self.indexes.index(index) for index in indexes]
         states, fields = ([side[place] for place in places] for side in (self.states, self.fields))
         return Passed(self.steps, states, fields, list(indexes))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.evidence import Evidence, Field, Operator
 from trueline.formats.source_lines import source_around
@@ -21,7 +21,7 @@ _MOST_SHAPES: Final = 3
 _MOST_LINES: Final = 3
 
 
-def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
+def result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Result:
     """The JSON shape."""
     facts = evidence.facts
     fields = {
@@ -33,15 +33,15 @@ def debug_result(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
         "batch_size": facts.get("batch_size"),
         "sampler": facts.get("sampler"),
         "workers": facts.get("workers"),
-        "operators": [_operator_json(one) for one in evidence.operators],
-        "fields": [_field_json(one) for one in evidence.sample],
+        "operators": [_operator_json(operator) for operator in evidence.operators],
+        "fields": [_field_json(field) for field in evidence.sample],
     }
     code = Exit.PROBLEM if roots(findings) else Exit.FINE
-    told = [replace(one, extra={name: one.extra[name] for name in _TOLD}) for one in findings]
+    told = [replace(finding, extra={name: finding.extra[name] for name in _TOLD}) for finding in findings]
     return Result("data debug", _conclusion(entry, evidence, findings), code, told, fields)
 
 
-def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
+def report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
     """Findings first, then the operators in order, and what comes out."""
     blocks: list[Block] = [*_sources(findings)]
     if evidence.operators:
@@ -56,8 +56,8 @@ def debug_report(entry: str, evidence: Evidence, findings: Sequence[Finding]) ->
 def _sources(findings: Sequence[Finding]) -> Iterator[Block]:
     """The lines of the first problems."""
     shown: set[Location] = set()
-    for one in roots(findings):
-        line = Location(one.where.file, one.where.line) if one.where.file and one.where.line else None
+    for root in roots(findings):
+        line = Location(root.where.file, root.where.line) if root.where.file and root.where.line else None
         if line is not None and line not in shown and len(shown) < _MOST_LINES:
             shown.add(line)
             yield from source_around(line)
@@ -71,27 +71,27 @@ def _conclusion(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> 
 
 
 def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
-    shown = [one for one in evidence.operators if one.kind != "group"]
-    total = sum(one.seconds for one in evidence.operators) or 1.0
-    blamed = {one.extra.get("operator") for one in findings}
+    shown = [operator for operator in evidence.operators if operator.kind != "group"]
+    total = sum(operator.seconds for operator in evidence.operators) or 1.0
+    blamed = {finding.extra.get("operator") for finding in findings}
     columns = ("operator", "kind", "time", "share", "shape", "dtype", "range", "line")
     rows = [
         [
-            one.name + (f" ({', '.join(one.columns)})" if one.columns else ""),
-            message(f"data_debug.kind_{one.kind}"),
-            float(f"{one.typical * _MILLI:.3g}") if one.calls else None,
-            f"{one.seconds / total:.0%}" if one.calls else None,
-            *_first(one),
-            f"{_file(one)}" or None,
+            operator.name + (f" ({', '.join(operator.columns)})" if operator.columns else ""),
+            message(f"data_debug.kind_{operator.kind}"),
+            float(f"{operator.typical * _MILLI:.3g}") if operator.calls else None,
+            f"{operator.seconds / total:.0%}" if operator.calls else None,
+            *_first(operator),
+            f"{_file(operator)}" or None,
         ]
-        for one in shown
+        for operator in shown
     ]
-    marked = frozenset(place for place, one in enumerate(shown) if one.name in blamed)
+    marked = frozenset(place for place, operator in enumerate(shown) if operator.name in blamed)
     headings = [message(f"data_debug.column_{name}") for name in columns]
     return Table(message("data_debug.operators"), headings, rows, marked)
 
 
-def _first(operator: Operator) -> list[Any]:
+def _first(operator: Operator) -> list[object]:
     field = next((one for one in operator.fields if one.shapes), None)
     if field is None:
         kinds = [name for one in operator.fields for name in one.types]
@@ -102,8 +102,15 @@ def _first(operator: Operator) -> list[Any]:
 def _fields(evidence: Evidence) -> Table:
     columns = ("field", "shape", "dtype", "range", "mean", "std")
     rows = [
-        [one.name, _some(list(one.shapes or one.types)), _some(list(one.dtypes)), _range(one), one.mean, one.std]
-        for one in evidence.sample
+        [
+            field.name,
+            _some(list(field.shapes or field.types)),
+            _some(list(field.dtypes)),
+            _range(field),
+            field.mean,
+            field.std,
+        ]
+        for field in evidence.sample
     ]
     return Table(message("data_debug.fields"), [message(f"data_debug.column_{name}") for name in columns], rows)
 
@@ -138,31 +145,31 @@ def _about(evidence: Evidence) -> Message:
     )
 
 
-def _operator_json(one: Operator) -> dict[str, Any]:
-    line = one.line or one.called
+def _operator_json(operator: Operator) -> dict[str, object]:
+    line = operator.line or operator.called
     return {
-        "name": one.name,
-        "kind": one.kind,
-        "settings": dict(one.settings),
-        "columns": list(one.columns),
-        "calls": one.calls,
-        "seconds": one.seconds,
-        "typical": one.typical,
+        "name": operator.name,
+        "kind": operator.kind,
+        "settings": dict(operator.settings),
+        "columns": list(operator.columns),
+        "calls": operator.calls,
+        "seconds": operator.seconds,
+        "typical": operator.typical,
         "file": line.file if line is not None else None,
         "line": line.line if line is not None else None,
-        "fields": [_field_json(each) for each in one.fields],
+        "fields": [_field_json(field) for field in operator.fields],
     }
 
 
-def _field_json(one: Field) -> dict[str, Any]:
+def _field_json(field: Field) -> dict[str, object]:
     return {
-        "name": one.name,
-        "shapes": {name: some.count for name, some in one.shapes.items()},
-        "dtypes": {name: some.count for name, some in one.dtypes.items()},
-        "types": {name: some.count for name, some in one.types.items()},
-        "low": one.low,
-        "high": one.high,
-        "mean": one.mean,
-        "std": one.std,
-        "nonfinite": {name: [some.count, list(some.first)] for name, some in one.nonfinite.items()},
+        "name": field.name,
+        "shapes": {name: some.count for name, some in field.shapes.items()},
+        "dtypes": {name: some.count for name, some in field.dtypes.items()},
+        "types": {name: some.count for name, some in field.types.items()},
+        "low": field.low,
+        "high": field.high,
+        "mean": field.mean,
+        "std": field.std,
+        "nonfinite": {name: [some.count, list(some.first)] for name, some in field.nonfinite.items()},
     }

@@ -98,17 +98,19 @@ class _Showing:
     main: Sequence[str]
     others: Sequence[str]
 
-    def value(self, sample: Mapping[str, Any]) -> Any:
+    def value(self, sample: Mapping[str, object]) -> Any:
         """What is shown large: of a run what entered the network, which is the batch itself where nothing else is."""
         return next((sample[name] for name in self.main if sample.get(name) is not None), None)
 
 
-def _main_fields(fields: Sequence[str], samples: Sequence[Mapping[str, Any]]) -> list[str]:
+def _main_fields(fields: Sequence[str], samples: Sequence[Mapping[str, object]]) -> list[str]:
     """The fields that show most, the first that a sample has being shown: an image before a series before a text.
 
     None where samples are rows of a table.
     """
-    kinds = {name: _usual_kind(name, samples) for name in sorted(fields, key=lambda one: not one.startswith(_NETWORK))}
+    kinds = {
+        name: _usual_kind(name, samples) for name in sorted(fields, key=lambda field: not field.startswith(_NETWORK))
+    }
     best = max(kinds.values(), default=_PLAIN)
     found = [name for name, kind in kinds.items() if kind == best]
     if best == _PLAIN:
@@ -117,12 +119,12 @@ def _main_fields(fields: Sequence[str], samples: Sequence[Mapping[str, Any]]) ->
     return [*networks, *found[len(networks) :][:1]]
 
 
-def _usual_kind(name: str, samples: Sequence[Mapping[str, Any]]) -> int:
-    found = [_kind(one[name]) for one in samples if one.get(name) is not None]
+def _usual_kind(name: str, samples: Sequence[Mapping[str, object]]) -> int:
+    found = [_kind(sample[name]) for sample in samples if sample.get(name) is not None]
     return max(found, key=found.count) if found else _PLAIN
 
 
-def _kind(value: Any) -> int:
+def _kind(value: object) -> int:
     if isinstance(value, Picture):
         return _PICTURE
     if isinstance(value, bytes | bytearray | memoryview):
@@ -165,18 +167,18 @@ def _card(showing: _Showing, index: int, sample: Mapping[str, Any], group: Group
     facts = [(name, _short(sample.get(name))) for name in showing.others]
     if not showing.main:
         return Card(index, label, facts=facts, **places)
-    known = [one for one in facts if _says_something(sample.get(one[0]))][:_FACTS]
+    known = [fact for fact in facts if _says_something(sample.get(fact[0]))][:_FACTS]
     value = showing.value(sample)
     file = value.place if isinstance(value, Picture) and value.place else None
     return Card(index, label, facts=known, file=file, **_shown(value), **places)
 
 
-def _says_something(value: Any) -> bool:
+def _says_something(value: object) -> bool:
     """Whether a value beside the one that is shown is worth its line."""
     return value is not None and not isinstance(value, Picture) and getattr(value, "ndim", 0) < 2
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: object) -> int | None:
     return int(value) if isinstance(value, int | np.integer) else None
 
 
@@ -200,7 +202,7 @@ def _shown(value: Any) -> dict[str, Any]:
     return {"text": _short(value, _VALUES)}
 
 
-def _short(value: Any, most: int = 8) -> str:
+def _short(value: object, most: int = 8) -> str:
     """A value in a few words."""
     if value is None:
         return "—"

@@ -52,7 +52,7 @@ class ContactSheet:
         # Where no font has the letters of the chosen language, the sheet's own words are English.
         self._lang = None if self._can_write(title.text()) else "en"
         self._title = title.text(self._lang)
-        self._lines = [one.text(self._lang) for one in lines]
+        self._lines = [line.text(self._lang) for line in lines]
         cards = [card for group in groups for card in group.cards]
         self._as_rows = not any(card.drawn for card in cards)
         self._facts = max((min(_FACTS, len(fact_lines(card))) for card in cards), default=0)
@@ -69,7 +69,7 @@ class ContactSheet:
         """Characters that no font here has: they are written as codes."""
         return sorted(self._big.missing | self._normal.missing | self._small.missing)
 
-    def picture(self) -> Any:
+    def picture(self) -> object:
         """The sheet."""
         room = _WIDTH - 2 * _MARGIN
         head = [*self._big.lines(self._title, room, 3)]
@@ -118,7 +118,7 @@ class ContactSheet:
                 shelves[-1].append((group, cards[:columns]))
                 left -= _wide(len(cards[:columns])) + _BETWEEN
                 cards = cards[columns:]
-        return [_Shelf(one) for one in shelves if one]
+        return [_Shelf(shelve) for shelve in shelves if shelve]
 
     def _draw_shelf(self, image: Any, draw: Any, shelf: _Shelf, top: int) -> None:
         x = _MARGIN
@@ -189,7 +189,7 @@ class ContactSheet:
     def _aside(self) -> int:
         """The room for where a text comes from."""
         places = [" ".join(map(self._text, place_lines(card))) for group in self._groups for card in group.cards]
-        return round(max((self._small.width(one) for one in places), default=0)) + 16
+        return round(max((self._small.width(place) for place in places), default=0)) + 16
 
     def _row_heights(self) -> list[int]:
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ _VALUES: Final = 6
 _LONGEST: Final = 200
 
 
-def told_label(value: Any) -> Label:
+def told_label(value: object) -> Label:
     """A whole number, a text, or None where there is none; a fraction stays one, and is no class."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -34,7 +34,7 @@ def told_label(value: Any) -> Label:
     return str(value)[:_LONGEST]
 
 
-def _of_several(value: Any) -> Label:
+def _of_several(value: object) -> Label:
     """The place of the one of a one-hot vector; of any other the first values."""
     try:
         array = np.asarray(value)
@@ -55,4 +55,4 @@ def is_class(label: Label) -> bool:
 
 def in_order(labels: Sequence[Label]) -> list[Label]:
     """Numbers by size, then texts, then samples without one."""
-    return sorted(labels, key=lambda one: (one is None, isinstance(one, str), one if one is not None else 0))
+    return sorted(labels, key=lambda label: (label is None, isinstance(label, str), label if label is not None else 0))

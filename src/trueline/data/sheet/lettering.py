@@ -137,7 +137,7 @@ def _more_fonts() -> tuple[Path, ...]:
         for name, path in sorted(found.items())
         if name.lower().startswith(wanted.lower())
     ]
-    return tuple(one for one in (*general[:1], *wide[:1]) if _readable(one))
+    return tuple(path for path in (*general[:1], *wide[:1]) if _readable(path))
 
 
 def _readable(path: Path) -> bool:

@@ -85,7 +85,7 @@ def _is_row(card: Card) -> bool:
     return not card.drawn and card.text is None and card.broken is None
 
 
-def sheet_report(sheet: Sheet, *, pictures: bool) -> Report:
+def report(sheet: Sheet, *, pictures: bool) -> Report:
     """For people; without ``pictures`` only what can be written."""
     return Report(title(sheet), conclusion(sheet), blocks=tuple(_blocks(sheet, pictures)))
 
@@ -118,7 +118,7 @@ def _rows(sheet: Sheet) -> Table:
     ]
     rows: list[list[Any]] = []
     for card in cards:
-        where = [one.text() if isinstance(one, Message) else one for one in place_lines(card)]
+        where = [line.text() if isinstance(line, Message) else line for line in place_lines(card)]
         label = [] if sheet.label is None else [label_line(card.label)]
         rows.append([*label, " ".join(where), *(value for _, value in card.facts)])
     return Table(message("sheet.samples"), columns, rows)
@@ -141,7 +141,7 @@ def _tile(card: Card, pictures: bool) -> Tile:
     return Tile(lines, picture=png(reduced(card.picture, _SIDE)))
 
 
-def sheet_result(sheet: Sheet, written: Path | None) -> Result:
+def result(sheet: Sheet, written: Path | None) -> Result:
     """For programs."""
     fields: dict[str, Any] = {
         "source": sheet.source.name,

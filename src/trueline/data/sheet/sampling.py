@@ -131,7 +131,7 @@ class _Pool:
         return len(self._indexes)
 
     def drawn(self, count: int) -> list[int]:
-        return sorted(int(one) for one in self._indexes[:count])
+        return sorted(int(index) for index in self._indexes[:count])
 
 
 class _Pools:
@@ -194,7 +194,7 @@ def _by_label(column: Column) -> Iterator[tuple[Label, npt.NDArray[np.intp]]]:
     if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "biu":
         labels, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
         places = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
-        yield from ((told_label(one), at) for one, at in zip(labels, places, strict=True))
+        yield from ((told_label(label), at) for label, at in zip(labels, places, strict=True))
         return
     found: dict[Any, list[int]] = {}
     for place, value in enumerate(column):

@@ -38,7 +38,7 @@ def reduced(shown: Shown, side: int) -> Any:
     return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def series_image(values: Sequence[float], side: tuple[int, int]) -> Any:
+def series_image(values: Sequence[float], side: tuple[int, int]) -> object:
     """A series as a line from its lowest to its highest value; what is not finite is a mark below."""
     width, height = side[0] * _FINER, side[1] * _FINER
     image = Image.new("RGB", (width, height), _PANEL)

@@ -32,10 +32,10 @@ def open_arrays(path: Path, name: str, label: str | None = None, split: str | No
         return _of_folder(path, name, label)
     skipped = Skipped()
     if path.suffix.lower() == ".npy":
-        one = _whole_rows(path, skipped)
-        if not one.shape:
+        stored = _whole_rows(path, skipped)
+        if not stored.shape:
             raise BadFile(path, message("sources.no_rows").text())
-        return _source(name, "npy", label, [_part(path.name, {path.stem: one}, {})], skipped)
+        return _source(name, "npy", label, [_part(path.name, {path.stem: stored}, {})], skipped)
     return _source(name, "npz", label, _splits(path, _of_archive(path, skipped), split, skipped), skipped)
 
 
@@ -68,9 +68,9 @@ def _of_archive(path: Path, skipped: Skipped) -> dict[str, Stored]:
 def _splits(path: Path, arrays: Mapping[str, Stored], only: str | None, skipped: Skipped) -> list[Part]:
     """x_train, y_train, x_test … by split; without such names all of them together."""
     by_split: dict[str, dict[str, Stored]] = {}
-    for name, one in arrays.items():
+    for name, stored in arrays.items():
         field, split = split_off(name)
-        by_split.setdefault(split, {})[field] = one
+        by_split.setdefault(split, {})[field] = stored
     # One array that happens to be called so makes no splits.
     if len([one for one in by_split if one]) < 2 and only is None:
         by_split = {"": dict(arrays)}
@@ -93,26 +93,26 @@ def _splits(path: Path, arrays: Mapping[str, Stored], only: str | None, skipped:
 
 def _of_one_length(place: str, arrays: Mapping[str, Stored], skipped: Skipped) -> dict[str, Stored]:
     """The arrays that are columns of one table: as long as the largest of them, or nearly."""
-    rows = {name: one for name, one in arrays.items() if one.shape}
-    length = max(rows.values(), key=lambda one: one.nbytes).shape[0] if rows else 0
+    rows = {name: stored for name, stored in arrays.items() if stored.shape}
+    length = max(rows.values(), key=lambda stored: stored.nbytes).shape[0] if rows else 0
     kept = {}
-    for name, one in arrays.items():
-        near = bool(one.shape) and length // 2 <= one.shape[0] <= length * 2
-        if not one.shape or (one.shape[0] != length and not near and not _LABELS.fullmatch(name)):
-            skipped.add("other_length", f"{place}: {name} {list(one.shape)}")
+    for name, stored in arrays.items():
+        near = bool(stored.shape) and length // 2 <= stored.shape[0] <= length * 2
+        if not stored.shape or (stored.shape[0] != length and not near and not _LABELS.fullmatch(name)):
+            skipped.add("other_length", f"{place}: {name} {list(stored.shape)}")
             continue
-        if one.shape[0] != length:
-            skipped.add("unequal_length", f"{place}: {name} {list(one.shape)}")
-        kept[name] = one
+        if stored.shape[0] != length:
+            skipped.add("unequal_length", f"{place}: {name} {list(stored.shape)}")
+        kept[name] = stored
     return kept
 
 
 def _part(place: str, arrays: Mapping[str, Stored], same: Mapping[str, str | None]) -> Part:
-    length = max(one.shape[0] for one in arrays.values())
+    length = max(stored.shape[0] for stored in arrays.values())
     only = next(iter(arrays.values()))
     if len(arrays) == 1 and only.dtype.names is not None and len(only.shape) == 1:
         return Part(place, length, {}, same, stored_rows(only), only.dtype.names)
-    return Part(place, length, {name: stored_rows(one) for name, one in arrays.items()}, same)
+    return Part(place, length, {name: stored_rows(stored) for name, stored in arrays.items()}, same)
 
 
 def _of_folder(path: Path, name: str, label: str | None) -> Source:
@@ -123,11 +123,11 @@ def _of_folder(path: Path, name: str, label: str | None) -> Source:
     skipped = Skipped()
     parts: list[Part] = []
     if archives and not single:
-        for one in archives:
+        for archive in archives:
             try:
-                parts += _splits(path / one, _of_archive(path / one, skipped), None, skipped)
+                parts += _splits(path / archive, _of_archive(path / archive, skipped), None, skipped)
             except BadFile as trouble:
-                skipped.add("unreadable_file", f"{one}: {trouble.reason}")
+                skipped.add("unreadable_file", f"{archive}: {trouble.reason}")
         if not parts:
             raise BadFile(path, message("sources.no_rows").text())
     elif single and (fields := _fields(path, single, skipped)):
@@ -142,18 +142,18 @@ def _of_folder(path: Path, name: str, label: str | None) -> Source:
 
 def _fields(path: Path, files: Sequence[str], skipped: Skipped) -> dict[str, Stored]:
     """The files as columns; nothing where each is a sample of its own: many of them, or numbered."""
-    numbered = sum(1 for one in files if re.search(r"\d", Path(one).stem))
+    numbered = sum(1 for file in files if re.search(r"\d", Path(file).stem))
     if len(files) > _MOST_FIELDS or (numbered > len(files) // 2 and len(files) > 1):
         return {}
     found: dict[str, Stored] = {}
     seen = Skipped()
-    for one in files:
+    for file in files:
         try:
-            found[Path(one).stem] = _whole_rows(path / one, seen)
+            found[Path(file).stem] = _whole_rows(path / file, seen)
         except BadFile as trouble:
-            seen.add("unreadable_file", f"{one}: {trouble.reason}")
-    lengths = {one.shape[0] if one.shape else -1 for one in found.values()}
-    named = any(_LABELS.fullmatch(split_off(Path(one).stem)[0]) for one in files)
+            seen.add("unreadable_file", f"{file}: {trouble.reason}")
+    lengths = {stored.shape[0] if stored.shape else -1 for stored in found.values()}
+    named = any(_LABELS.fullmatch(split_off(Path(file).stem)[0]) for file in files)
     if not found or not (named or (len(lengths) == 1 and -1 not in lengths)):
         return {}
     skipped.join(seen)

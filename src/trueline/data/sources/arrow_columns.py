@@ -28,14 +28,14 @@ class Feature:
     dtype: str = ""
 
     @classmethod
-    def told(cls, page: Any) -> Self:
+    def told(cls, page: object) -> Self:
         """Read it; whatever is not as expected says nothing."""
         if not isinstance(page, dict):
             return cls()
         names, shape = page.get("names"), page.get("shape")
         return cls(
             str(page.get("_type", "")),
-            [str(one) for one in names] if isinstance(names, list) else (),
+            [str(name) for name in names] if isinstance(names, list) else (),
             [one for one in shape if isinstance(one, int) and one > 0] if isinstance(shape, list) else (),
             str(page.get("dtype", "")),
         )
@@ -65,7 +65,7 @@ def column_of(column: Any, feature: Feature, folder: Path) -> Column:
     return values
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: object) -> bool:
     import pyarrow as arrow
 
     return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))
@@ -74,7 +74,9 @@ def _is_number(kind: Any) -> bool:
 def _named(column: Any, names: Sequence[str]) -> list[Any]:
     """Labels by name; -1 is what has none, and a number that no class has stays one."""
     values = column.to_pylist()
-    return [None if one is None or one == -1 else names[one] if 0 <= one < len(names) else one for one in values]
+    return [
+        None if value is None or value == -1 else names[value] if 0 <= value < len(names) else value for value in values
+    ]
 
 
 def _rows(column: Any) -> list[Any]:
@@ -104,7 +106,7 @@ def _media(column: Any, pictures: bool, folder: Path) -> list[Any]:
     """Images, decoded, and sounds, as bytes."""
     values: list[dict[str, Any] | None] = column.to_pylist()
     if not pictures or not has_pillow():
-        return [one.get("bytes") if one is not None else None for one in values]
+        return [value.get("bytes") if value is not None else None for value in values]
     with ThreadPoolExecutor(THREADS) as threads:
         return list(threads.map(lambda one: _picture(one, folder), values))
 

@@ -25,12 +25,12 @@ def plain_column(found: Fetched, column: TableColumn) -> Column:
         return _listed(found)
     cells = [None if one is None else str(one) for one in _listed(found)]
     if column.form is Form.JSON:
-        return _numbers_or([None if one is None else from_json(one) for one in cells])
-    numbers = [one for one in cells if one is not None and is_number(one)]
-    filled = [one for one in cells if one is not None and one.strip()]
+        return _numbers_or([None if cell is None else from_json(cell) for cell in cells])
+    numbers = [cell for cell in cells if cell is not None and is_number(cell)]
+    filled = [cell for cell in cells if cell is not None and cell.strip()]
     if len(numbers) * 2 < len(filled) or not filled:
         return cells
-    return _numbers_or([number_of(one) if one is not None and is_number(one) else one for one in cells])
+    return _numbers_or([number_of(cell) if cell is not None and is_number(cell) else cell for cell in cells])
 
 
 def _listed(found: Fetched) -> list[Any]:
@@ -38,8 +38,8 @@ def _listed(found: Fetched) -> list[Any]:
     kind = found.values.dtype.kind
     values = found.values.astype(str).tolist() if kind in "mM" else found.values.tolist()
     if found.null is None:
-        return [_plain(one) for one in values]
-    return [None if gone else _plain(one) for one, gone in zip(values, found.null.tolist(), strict=True)]
+        return [_plain(value) for value in values]
+    return [None if gone else _plain(value) for value, gone in zip(values, found.null.tolist(), strict=True)]
 
 
 def _plain(value: Any) -> Any:
@@ -69,8 +69,8 @@ def number_of(text: str) -> int | float:
 
 def _numbers_or(values: Sequence[Any]) -> Column:
     """An array where all values are numbers."""
-    kinds = {type(one) for one in values}
-    if kinds == {int} and all(-(2**63) <= one < 2**63 for one in values):
+    kinds = {type(value) for value in values}
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values):
         return np.asarray(values, np.int64)
     if kinds and kinds <= {int, float}:
         return np.asarray(values, np.float64)

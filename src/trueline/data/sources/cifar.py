@@ -60,21 +60,21 @@ def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
     folder = path if path.is_dir() else path.parent
     files = cifar_names(folder, [one.name for one in folder.iterdir()]) if path.is_dir() else [path.name]
     skipped = Skipped()
-    splits = {_split(one) for one in files}
+    splits = {_split(file) for file in files}
     names = _names_of_classes(folder, skipped)
     parts: list[Part] = []
     held: dict[Path, Mapping[str, Any]] = {}
-    for one in sorted(files, key=lambda each: (_split(each) == "test", each)):
-        same = {"split": _split(one)} if len(splits) > 1 else {}
+    for file in sorted(files, key=lambda file: (_split(file) == "test", file)):
+        same = {"split": _split(file)} if len(splits) > 1 else {}
         try:
-            if one.endswith(".bin"):
-                parts.append(_binary(folder / one, names, same, skipped))
+            if file.endswith(".bin"):
+                parts.append(_binary(folder / file, names, same, skipped))
             else:
-                parts.append(_pickled(folder / one, names, same, skipped, held))
+                parts.append(_pickled(folder / file, names, same, skipped, held))
         except BadFile as trouble:
             if len(files) == 1:
                 raise
-            skipped.add("unreadable_file", f"{one}: {trouble.reason}")
+            skipped.add("unreadable_file", f"{file}: {trouble.reason}")
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
     fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
@@ -176,7 +176,7 @@ def _of_pickle(path: Path) -> dict[str, Array]:
     found: dict[str, Array] = {"image": images}
     for field, entry in (("label", "labels"), ("label", "fine_labels"), ("coarse_label", "coarse_labels")):
         values = _entry(page, entry)
-        if isinstance(values, list) and all(type(one) is int and abs(one) < 1 << 62 for one in values):
+        if isinstance(values, list) and all(type(value) is int and abs(value) < 1 << 62 for value in values):
             found[field] = np.array(values, np.int64)
     return found
 
@@ -189,7 +189,7 @@ def _pickled(
     held: dict[Path, Mapping[str, Any]],
 ) -> Part:
     found = _of_pickle(path)
-    lengths = {len(one) for one in found.values()}
+    lengths = {len(array) for array in found.values()}
     if len(lengths) > 1:
         skipped.add("unequal_length", f"{path.name}: {sorted(lengths)}")
     rows: Any = _PickledRows(path, min(lengths), held)

@@ -20,7 +20,7 @@ def lines_of(path: Path) -> list[str]:
     """The lines of a text that say something."""
     with open_file(path) as file:
         text = file.read(_MOST_BYTES).decode("utf-8", "replace")
-    return [one.strip() for one in text.splitlines() if one.strip()]
+    return [splitline.strip() for splitline in text.splitlines() if splitline.strip()]
 
 
 def naming(names: Sequence[str]) -> Callable[[Any], Column]:
@@ -28,7 +28,7 @@ def naming(names: Sequence[str]) -> Callable[[Any], Column]:
     return partial(_named, list(names))
 
 
-def _named(names: Sequence[str], found: Any) -> Column:
+def _named(names: Sequence[str], found: object) -> Column:
     values: Array = np.asarray(found)
     if not names:
         return values.astype(np.int64)

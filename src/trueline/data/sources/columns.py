@@ -34,7 +34,7 @@ class Part:
     def row_bytes(self) -> int:
         """How many bytes a sample takes."""
         records = self.records.row_bytes if self.records is not None else 0
-        return records + sum(one.row_bytes for one in self.columns.values())
+        return records + sum(rows.row_bytes for rows in self.columns.values())
 
     def read(self, start: int, stop: int, fields: Sequence[str]) -> dict[str, Column]:
         """Some of its samples."""
@@ -101,7 +101,7 @@ class ColumnSource:
                 yield Chunk(at + start, stop - start, columns)
             at += part.length
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """In the order of the file, so that what is compressed is read once; what cannot be read has no values."""
         found: dict[int, Mapping[str, Any]] = {}
         for index in sorted(set(indexes)):

@@ -65,7 +65,7 @@ class Duck:
         found: list[tuple[Any, ...]] = self._answer(sql, values, lambda answer: answer.fetchall())
         return found
 
-    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+    def row(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
         """The only row of an answer."""
         return self.rows(sql, values)[0]
 
@@ -100,7 +100,7 @@ class Duck:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._limit(min(self._worth, machine * 4 // 5))
 
-    def _answer(self, sql: str, values: Sequence[Any], fetched: Callable[[Any], Any]) -> Any:
+    def _answer(self, sql: str, values: Sequence[object], fetched: Callable[[Any], Any]) -> Any:
         """What is fetched of an answer; where little memory does not do, as with a large row group, with all of it."""
         try:
             return fetched(self._connection.execute(sql, list(values)))

@@ -86,7 +86,7 @@ class FactorySource:
                 self._ended_badly = True
                 self.skipped.add("pass_ended", message("sources.after", count=at, why=trouble.message).text())
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """By index where the dataset has them, else out of a pass of its own."""
         if self._indexed:
             return self._taken(indexes)
@@ -98,15 +98,15 @@ class FactorySource:
                 break
         return [found.get(index, dict.fromkeys(self.fields)) for index in indexes]
 
-    def _taken(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
-        if any(not 0 <= one < (self.length or 0) for one in indexes):
+    def _taken(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
+        if any(not 0 <= index < (self.length or 0) for index in indexes):
             raise IndexError(indexes)
         try:
-            content, arrays = self._guest.ask({"do": "take", "indexes": [int(one) for one in indexes]})
+            content, arrays = self._guest.ask({"do": "take", "indexes": [int(index) for index in indexes]})
         except SideTrouble:
             return [dict.fromkeys(self.fields) for _ in indexes]
         columns = unpacked(content["columns"], arrays)
         return [self._row(columns, place) for place in range(len(indexes))]
 
-    def _row(self, columns: Mapping[str, Column], place: int) -> Mapping[str, Any]:
+    def _row(self, columns: Mapping[str, Column], place: int) -> Mapping[str, object]:
         return {name: columns[name][place] if name in columns else None for name in self.fields}

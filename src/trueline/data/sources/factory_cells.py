@@ -26,13 +26,13 @@ class Packing:
         array = values if isinstance(values, np.ndarray) else _stacked(values)
         if array is not None and _is_plain(array):
             return {"array": self._add(array)}
-        return {"each": [self._cell(one) for one in values]}
+        return {"each": [self._cell(value) for value in values]}
 
     def _add(self, array: Array) -> int:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _cell(self, value: Any) -> Cell:
+    def _cell(self, value: object) -> Cell:
         if value is None:
             return None
         if isinstance(value, Picture):
@@ -55,16 +55,16 @@ def _is_plain(array: Array) -> bool:
 
 def _stacked(values: Sequence[Any]) -> Array | None:
     """Values of one type and shape as rows of an array."""
-    kinds = {type(one) for one in values}
+    kinds = {type(value) for value in values}
     if len(kinds) != 1 or not values:
         return None
     if kinds <= {bool, float}:
         return np.array(values)
     if kinds == {int}:
-        return np.array(values, np.int64) if all(abs(one) < 1 << 62 for one in values) else None
-    if all(isinstance(one, np.ndarray | np.generic) for one in values):
+        return np.array(values, np.int64) if all(abs(value) < 1 << 62 for value in values) else None
+    if all(isinstance(value, np.ndarray | np.generic) for value in values):
         first = values[0]
-        if all(one.shape == first.shape and one.dtype == first.dtype for one in values):
+        if all(value.shape == first.shape and value.dtype == first.dtype for value in values):
             stacked: Array = np.stack(values)
             return stacked
     return None
@@ -79,7 +79,7 @@ def _column(cell: Cell, arrays: Sequence[Array]) -> Column:
     return arrays[cell["array"]] if "array" in cell else [_value(one, arrays) for one in cell["each"]]
 
 
-def _value(cell: Cell, arrays: Sequence[Array]) -> Any:
+def _value(cell: Cell, arrays: Sequence[Array]) -> object:
     if cell is None:
         return None
     ((kind, held),) = cell.items()

@@ -77,7 +77,7 @@ class Host:
         self._source = source
         return way
 
-    def _way_through(self, source: Any) -> Way | None:
+    def _way_through(self, source: object) -> Way | None:
         # It asks the dataset for its length.
         with said_for(self._side, "dataset"):
             return way_through(source)
@@ -111,7 +111,7 @@ class Host:
                 raised = raised or trouble
         if not fields and raised is not None:
             raise raised
-        whole = [name for name, one in fields.items() if one]
+        whole = [name for name, field in fields.items() if field]
         told = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
         return {**told, "indexed": way.at is not None}, []
 
@@ -203,21 +203,21 @@ class Host:
         return self._told(0, rows, [])
 
 
-def _whole_numbers(item: Any, batched: bool) -> dict[str, bool]:
+def _whole_numbers(item: object, batched: bool) -> dict[str, bool]:
     """The fields of an item, and whether each is one whole number for a sample."""
     if not batched:
-        return {name: _is_whole(np.asarray(one)) for name, one in sample_fields(item).items() if one is not None}
+        return {name: _is_whole(np.asarray(field)) for name, field in sample_fields(item).items() if field is not None}
     return {
-        name: isinstance(one, np.ndarray) and _is_whole(one[0] if len(one) else one)
-        for name, one in batch_fields(item)[1].items()
+        name: isinstance(array, np.ndarray) and _is_whole(array[0] if len(array) else array)
+        for name, array in batch_fields(item)[1].items()
     }
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iu" and value.size == 1
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
     if isinstance(value, Picture):

@@ -29,7 +29,7 @@ class Way:
     once: bool = False
 
 
-def way_through(source: Any) -> Way | None:
+def way_through(source: object) -> Way | None:
     """How to go through a thing; None where it is no dataset."""
     if isinstance(source, Mapping | str | bytes | type) or _is_tensor(source):
         return None
@@ -56,24 +56,24 @@ def _length(source: Any) -> int | None:
         return None
 
 
-def _has_batches(dataset: Any) -> bool:
+def _has_batches(dataset: object) -> bool:
     """Whether a MindSpore pipeline hands out batches."""
     return type(dataset).__name__ in _BATCHES or any(map(_has_batches, getattr(dataset, "children", ())))
 
 
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or any(one.values.is_tensor(value) for one in adapters_present())
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, np.ndarray) or any(adapter.values.is_tensor(value) for adapter in adapters_present())
 
 
-def _is_image(value: Any) -> bool:
+def _is_image(value: object) -> bool:
     return hasattr(value, "__array_interface__") and hasattr(value, "mode") and not isinstance(value, type)
 
 
-def _is_value(value: Any) -> bool:
+def _is_value(value: object) -> bool:
     return isinstance(value, np.generic | bool | int | float | str | bytes) or _is_tensor(value) or _is_image(value)
 
 
-def _is_row(value: Any) -> bool:
+def _is_row(value: object) -> bool:
     """Whether a list is one value, as tokens are, and not a structure."""
     return isinstance(value, list) and len(value) > 4 and all(isinstance(one, int | float) for one in value)
 
@@ -82,10 +82,10 @@ def value_of(value: Any) -> Any:
     """A tensor as an array, an image as a Picture, everything else as it is."""
     if isinstance(value, np.ndarray):
         return value[()] if not value.ndim else value
-    for one in adapters_present():
-        if one.values.is_tensor(value):
+    for adapter in adapters_present():
+        if adapter.values.is_tensor(value):
             try:
-                return one.values.to_numpy(value, copy=True)
+                return adapter.values.to_numpy(value, copy=True)
             except Unreadable:
                 return None
     if _is_image(value):
@@ -94,12 +94,12 @@ def value_of(value: Any) -> Any:
     return np.array(value) if _is_row(value) else value
 
 
-def sample_fields(sample: Any) -> dict[str, Any]:
+def sample_fields(sample: object) -> dict[str, object]:
     """The values of one sample by name."""
     return {name: value_of(one) for name, one in leaves(sample, lambda one: _is_value(one) or _is_row(one))}
 
 
-def batch_fields(batch: Any) -> tuple[int, dict[str, Column]]:
+def batch_fields(batch: object) -> tuple[int, dict[str, Column]]:
     """How many samples a batch has, and a column for each field that has a value for each of them."""
     size, lists = _size(batch)
     found: dict[str, Column] = {}
@@ -119,10 +119,10 @@ def _size(batch: Any) -> tuple[int, bool]:
     if isinstance(first, list | tuple):
         return len(first), True
     arrays = [array for _, one in leaves(batch, _is_tensor) if isinstance(array := value_of(one), np.ndarray)]
-    return next((len(one) for one in arrays if one.ndim), 0), False
+    return next((len(array) for array in arrays if array.ndim), 0), False
 
 
-def _holds(batch: Any) -> bool:
+def _holds(batch: object) -> bool:
     return isinstance(batch, Mapping | list | tuple) and bool(batch)
 
 
@@ -132,19 +132,21 @@ def _is_column(value: Any, size: int, lists: bool) -> bool:
         return False
     lengths = [len(array) for one in value if _is_tensor(one) and np.ndim(array := value_of(one))]
     # Fields that happen to be as many as samples.
-    return lists or not (lengths and all(one == size for one in lengths))
+    return lists or not (lengths and all(length == size for length in lengths))
 
 
-def _of_list(name: str, values: list[Any] | tuple[Any, ...]) -> dict[str, Column]:
-    if values and all(isinstance(one, Mapping) for one in values):
-        samples = [sample_fields(one) for one in values]
-        inside = dict.fromkeys(key for one in samples for key in one)
-        return {f"{name}.{key}": [one.get(key) for one in samples] for key in inside}
-    return {name: [value_of(one) for one in values]}
+def _of_list(name: str, values: list[Any] | tuple[object, ...]) -> dict[str, Column]:
+    if values and all(isinstance(value, Mapping) for value in values):
+        samples = [sample_fields(value) for value in values]
+        inside = dict.fromkeys(key for sample in samples for key in sample)
+        return {f"{name}.{key}": [sample.get(key) for sample in samples] for key in inside}
+    return {name: [value_of(value) for value in values]}
 
 
-def looks_like_batch(item: Any) -> bool:
+def looks_like_batch(item: object) -> bool:
     """Whether an item of unknown making is a batch: two or more arrays of one length, one of them of whole numbers."""
-    arrays: list[Array] = [one for one in sample_fields(item).values() if isinstance(one, np.ndarray) and one.ndim]
-    whole = any(one.dtype.kind in "iu" and one.ndim == 1 for one in arrays)
-    return len(arrays) > 1 and whole and len({len(one) for one in arrays}) == 1
+    arrays: list[Array] = [
+        array for array in sample_fields(item).values() if isinstance(array, np.ndarray) and array.ndim
+    ]
+    whole = any(array.dtype.kind in "iu" and array.ndim == 1 for array in arrays)
+    return len(arrays) > 1 and whole and len({len(array) for array in arrays}) == 1

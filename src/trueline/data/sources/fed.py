@@ -43,9 +43,9 @@ def known_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
             columns: dict[str, Column] = {}
             if batch.indexes is not None and len(batch.indexes) == batch.size:
                 columns["index"] = np.array(batch.indexes, np.int64)
-            whole = [one.name for one in batch.fields if _is_number(one) and _is_whole(one.dtype)]
-            for one in batch.fields:
-                columns |= _statistics(one)
+            whole = [field.name for field in batch.fields if _is_number(field) and _is_whole(field.dtype)]
+            for field in batch.fields:
+                columns |= _statistics(field)
             if not columns:
                 # Nothing vouches for its size.
                 skipped.add("bad_batch", f"rank {rank}, step {event['step']}")
@@ -81,13 +81,13 @@ def whole_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
         for step in steps:
             try:
                 batches = folder.batches(step, phase)
-                indexes = [one.indexes for one in _described(folder, phase, step)]
+                indexes = [batch.indexes for batch in _described(folder, phase, step)]
             except BadFile as trouble:
                 skipped.add("bad_batch", f"rank {rank}, step {step}: {trouble.reason}")
                 continue
-            for number, one in enumerate(batches):
-                if one.arrays or one.texts:
-                    yield _whole(rank, step, one, indexes[number] if number < len(indexes) else None)
+            for number, batch in enumerate(batches):
+                if batch.arrays or batch.texts:
+                    yield _whole(rank, step, batch, indexes[number] if number < len(indexes) else None)
 
 
 def _described(folder: RankFolder, phase: str, step: int) -> Iterator[Batch]:
@@ -99,8 +99,8 @@ def _described(folder: RankFolder, phase: str, step: int) -> Iterator[Batch]:
 
 
 def _whole(rank: int, step: int, batch: WholeBatch, indexes: Sequence[int] | None) -> Fed:
-    lengths = [len(one) for one in batch.arrays.values() if one.ndim]
-    lengths += [len(one) for one in batch.texts.values()]
+    lengths = [len(array) for array in batch.arrays.values() if array.ndim]
+    lengths += [len(text) for text in batch.texts.values()]
     size = len(indexes) if indexes is not None and len(indexes) in lengths else lengths[0] if lengths else 0
     columns: dict[str, Column] = {}
     if indexes is not None and len(indexes) == size:
@@ -108,8 +108,8 @@ def _whole(rank: int, step: int, batch: WholeBatch, indexes: Sequence[int] | Non
     rows = {name: array for name, array in batch.arrays.items() if array.ndim and len(array) == size}
     columns |= rows
     columns |= {name: list(texts) for name, texts in batch.texts.items() if len(texts) == size}
-    numbers = [name for name, one in rows.items() if one.dtype.kind in "iu" and math.prod(one.shape[1:]) == 1]
-    return Fed(rank, step, size, columns, [one for one in numbers if not one.startswith("network.")])
+    numbers = [name for name, array in rows.items() if array.dtype.kind in "iu" and math.prod(array.shape[1:]) == 1]
+    return Fed(rank, step, size, columns, [number for number in numbers if not number.startswith("network.")])
 
 
 def _of_states(run: Run, folder: RankFolder, rank: int, skipped: Skipped) -> Iterator[Fed]:
@@ -118,7 +118,7 @@ def _of_states(run: Run, folder: RankFolder, rank: int, skipped: Skipped) -> Ite
     found: dict[int, tuple[int, Mapping[str, Any]]] = {}
     for step in states.steps:
         try:
-            found |= {one["serial"]: (step, one) for one in states.fetches(step)}
+            found |= {fetch["serial"]: (step, fetch) for fetch in states.fetches(step)}
         except BadFile as trouble:
             skipped.add("bad_batch", f"rank {rank}, step {step}: {trouble.reason}")
     for serial, (step, entry) in sorted(found.items()):
@@ -127,7 +127,7 @@ def _of_states(run: Run, folder: RankFolder, rank: int, skipped: Skipped) -> Ite
         except BadFile as trouble:
             skipped.add("bad_batch", f"rank {rank}, step {step}: {trouble.reason}")
             continue
-        fields = {_field(name): one for name, one in arrays.items() if name.partition("/")[0] == _BATCH}
+        fields = {_field(name): array for name, array in arrays.items() if name.partition("/")[0] == _BATCH}
         texts = _texts(entry["tree"])
         if fields or texts:
             whole = WholeBatch(fields, {"text": texts} if texts else {})
@@ -146,12 +146,12 @@ def _texts(tree: Any) -> list[str]:
         parts = [one[1] for one in tree["dict"] if isinstance(one, list) and len(one) == 2]
     for part in (tree, *parts):
         words = _listed(part)
-        if words and all(isinstance(one, str) for one in words):
+        if words and all(isinstance(word, str) for word in words):
             return words
     return []
 
 
-def _listed(tree: Any) -> list[Any]:
+def _listed(tree: object) -> list[Any]:
     found = tree.get("tuple") if isinstance(tree, dict) else tree
     return found if isinstance(found, list) else []
 

@@ -91,8 +91,8 @@ def _parts(folder: Path, split: str | None, skipped: Skipped) -> list[_Part]:
         except BadFile as trouble:
             skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
             continue
-        found.append(_Part(path, rows, {one: features.get(one, Feature()) for one in fields}, split))
-    _compare_count(folder, sum(one.length for one in found), skipped)
+        found.append(_Part(path, rows, {field: features.get(field, Feature()) for field in fields}, split))
+    _compare_count(folder, sum(part.length for part in found), skipped)
     return found
 
 
@@ -117,13 +117,13 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
         page = _json(folder / _STATE)
         told = page.get("_data_files") if isinstance(page, dict) else None
         entries = told if isinstance(told, list) else []
-        names = [str(one.get("filename")) for one in entries if isinstance(one, dict)]
-    listed = dict.fromkeys(Path(one).name for one in names)
+        names = [str(entry.get("filename")) for entry in entries if isinstance(entry, dict)]
+    listed = dict.fromkeys(Path(name).name for name in names)
     found = [folder / one for one in listed if is_plain_name(one)] or sorted(folder.glob("*.arrow"))
-    for one in found:
-        if not one.is_file():
-            skipped.add("missing_shard", one.name)
-    return [one for one in found if one.is_file()]
+    for path in found:
+        if not path.is_file():
+            skipped.add("missing_shard", path.name)
+    return [path for path in found if path.is_file()]
 
 
 def _features(folder: Path, skipped: Skipped) -> dict[str, Feature]:
@@ -159,7 +159,7 @@ def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
     budget = Budget(path, path.stat().st_size)
     try:
         with arrow.memory_map(str(path)) as file, arrow.ipc.open_stream(file) as stream:
-            fields = [str(one) for one in stream.schema.names]
+            fields = [str(name) for name in stream.schema.names]
             units = sum(_units(one.type) for one in stream.schema)
             try:
                 for batch in stream:
@@ -192,7 +192,7 @@ def _check_words(batch: Any, budget: Budget) -> None:
         budget.can_hold(_WORDS_AT_ONCE * size * min(_CHUNK_SAMPLES, batch.num_rows) // batch.num_rows)
 
 
-def _units(kind: Any) -> int:
+def _units(kind: object) -> int:
     """What a value of this type takes: packed batches have many for a byte."""
     import pyarrow as arrow
 
@@ -214,12 +214,12 @@ class SavedSource:
         self.name = name
         self.skipped = skipped
         self._parts = parts
-        self.length = sum(one.length for one in parts)
-        self.fields = list(dict.fromkeys(field for one in parts for field in one.features))
+        self.length = sum(part.length for part in parts)
+        self.fields = list(dict.fromkeys(field for part in parts for field in part.features))
         classes = {one: feature.names for part in parts for one, feature in part.features.items() if feature.names}
         self.label = choose_label(name, self.fields, label) or next(iter(classes), None)
         self.class_names: Sequence[str] = classes.get(self.label or "", ())
-        if any(one.split is not None for one in parts) and "split" not in self.fields:
+        if any(part.split is not None for part in parts) and "split" not in self.fields:
             self.fields.append("split")
         self._damaged: set[Path] = set()
         self._judged = Judged(skipped)
@@ -252,16 +252,16 @@ class SavedSource:
             self.skipped.add("damaged_part", place)
         self._damaged.add(part.path)
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Mapped, so that of the batches before nothing is read."""
         import pyarrow as arrow
 
-        if any(not 0 <= one < self.length for one in indexes):
+        if any(not 0 <= index < self.length for index in indexes):
             raise IndexError(indexes)
         found: dict[int, Mapping[str, Any]] = {}
         at = 0
         for part in self._parts:
-            inside = {one - at for one in indexes if at <= one < at + part.length}
+            inside = {index - at for index in indexes if at <= index < at + part.length}
             try:
                 with arrow.memory_map(str(part.path)) as file, arrow.ipc.open_stream(file) as stream:
                     begin = 0
@@ -275,11 +275,11 @@ class SavedSource:
             except (arrow.ArrowException, *_DAMAGE) as error:
                 self._damage(part, error)
             at += part.length
-        return [found.get(one, dict.fromkeys(self.fields)) for one in indexes]
+        return [found.get(index, dict.fromkeys(self.fields)) for index in indexes]
 
 
 def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
-    packed = any(one.kind == "Image" for one in part.features.values())
+    packed = any(feature.kind == "Image" for feature in part.features.values())
     row = max(1, batch.nbytes // max(1, batch.num_rows))
     many = max(1, min(_CHUNK_SAMPLES, (_PACKED_BYTES if packed else _CHUNK_BYTES) // row))
     for start in range(0, batch.num_rows, many):
@@ -290,7 +290,9 @@ def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
 def _by_pixels(piece: Any, part: _Part) -> Iterator[Any]:
     """Cut where the images in it would become too large when they are decoded."""
     columns = [
-        piece.column(piece.schema.get_field_index(name)) for name, one in part.features.items() if one.kind == "Image"
+        piece.column(piece.schema.get_field_index(name))
+        for name, feature in part.features.items()
+        if feature.kind == "Image"
     ]
     start = held = 0
     for row in range(piece.num_rows):

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def looks_like_idx(start: bytes) -> bool:
 
 def idx_names(names: Sequence[str]) -> list[str]:
     """Those names that are the names of IDX files."""
-    return sorted(one for one in names if _NAME.fullmatch(one))
+    return sorted(name for name in names if _NAME.fullmatch(name))
 
 
 def open_idx(path: Path, name: str, label: str | None = None) -> Source:
@@ -81,7 +81,7 @@ def _paired(names: Sequence[str]) -> dict[str, dict[str, str]]:
 def _part(
     folder: Path,
     pair: Mapping[str, str],
-    same: Mapping[str, Any],
+    same: Mapping[str, object],
     skipped: Skipped,
     names: Sequence[str],
     *,
@@ -97,12 +97,12 @@ def _part(
             skipped.add("unreadable_file", f"{name}: {trouble.reason}")
     if not columns:
         return None
-    if len({one.length for one in columns.values()}) > 1:
+    if len({rows.length for rows in columns.values()}) > 1:
         lengths = ", ".join(f"{pair[field]} {rows.length}" for field, rows in columns.items())
         skipped.add("unequal_length", lengths)
     if names and "label" in columns:
         columns["label"] = SeenRows(columns["label"], naming(names), {})
-    return Part(", ".join(pair.values()), max(one.length for one in columns.values()), columns, same)
+    return Part(", ".join(pair.values()), max(rows.length for rows in columns.values()), columns, same)
 
 
 def _rows(path: Path, skipped: Skipped) -> Rows:

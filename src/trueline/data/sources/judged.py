@@ -26,6 +26,6 @@ class Judged:
         """All pictures of a chunk."""
         for name, column in columns.items():
             if isinstance(column, list):
-                for place, one in enumerate(column):
-                    if isinstance(one, Picture):
-                        self.look(name, start + place, one.broken, f"{start + place}: {one.place}")
+                for place, picture in enumerate(column):
+                    if isinstance(picture, Picture):
+                        self.look(name, start + place, picture.broken, f"{start + place}: {picture.place}")

@@ -18,7 +18,7 @@ def choose_label(name: str, fields: Sequence[str], given: str | None) -> str | N
         if given not in fields:
             raise BadUsage("sources.no_such_field", field=given, name=name, fields=", ".join(fields))
         return given
-    lower = {one.lower(): one for one in reversed(fields)}
+    lower = {field.lower(): field for field in reversed(fields)}
     return next((lower[one] for one in _NAMES if one in lower), None)
 
 

@@ -45,14 +45,14 @@ def open_mindrecord(path: Path, name: str, label: str | None = None) -> Source:
 def first_shard(path: Path) -> Path | None:
     """The first of the files that a name without its number stands for."""
     shards = (path.with_name(path.name + number) for number in ("0", "00", "000"))
-    return next((one for one in shards if one.is_file()), None)
+    return next((shard for shard in shards if shard.is_file()), None)
 
 
 def mindrecords_in(folder: Path, names: Sequence[str]) -> list[Path]:
     """Those of the names in a folder that are MindRecord files."""
     there = set(names)
-    likely = [folder / one for one in names if ".mindrecord" in one.lower() or f"{one}.db" in there]
-    return sorted(one for one in likely if _begins_like_one(one))
+    likely = [folder / name for name in names if ".mindrecord" in name.lower() or f"{name}.db" in there]
+    return sorted(path for path in likely if _begins_like_one(path))
 
 
 def _begins_like_one(path: Path) -> bool:
@@ -125,15 +125,15 @@ class MindRecordSource:
         self.name = name
         self.skipped = skipped
         self._files = files
-        self.length = sum(one.length for one in files)
-        self.fields = list(dict.fromkeys(field.name for one in files for field in one.fields))
+        self.length = sum(file.length for file in files)
+        self.fields = list(dict.fromkeys(field.name for file in files for field in file.fields))
         self.label = choose_label(name, self.fields, label)
         self._pictures = self._fields_of_pictures() if has_pillow() else frozenset()
         self._judged = Judged(skipped)
 
     def _fields_of_pictures(self) -> frozenset[str]:
         """Fields whose first bytes are those of an image file."""
-        first = next((row for one in self._files for row in one.rows(0, min(1, one.length))), {})
+        first = next((row for file in self._files for row in file.rows(0, min(1, file.length))), {})
         return frozenset(
             name for name, value in first.items() if isinstance(value, bytes) and looks_like_image(value[:12])
         )
@@ -152,8 +152,8 @@ class MindRecordSource:
         if rows:
             yield self._chunk(start, rows, names)
 
-    def _chunk(self, start: int, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Chunk:
-        columns = {name: _column([one[name] for one in rows]) for name in names}
+    def _chunk(self, start: int, rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> Chunk:
+        columns = {name: _column([row[name] for row in rows]) for name in names}
         self._judged.look_at_pictures(start, columns)
         return Chunk(start, len(rows), columns)
 
@@ -168,15 +168,15 @@ class MindRecordSource:
                 at += 1
                 yield {name: self._shown(name, row.get(name), place) for name in names}
 
-    def _shown(self, name: str, value: Any, place: str) -> Any:
+    def _shown(self, name: str, value: object, place: str) -> object:
         return decode_bytes(value, place) if name in self._pictures and isinstance(value, bytes) else value
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each by its place in its file."""
         found: list[Mapping[str, Any]] = []
         for index in indexes:
             at = index
-            file = next((one for one in self._files if (at := at - one.length) < 0), None)
+            file = next((record for record in self._files if (at := at - record.length) < 0), None)
             if file is None or index < 0:
                 raise IndexError(index)
             number = at + file.length
@@ -186,7 +186,7 @@ class MindRecordSource:
         return found
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     pixels = getattr(value, "pixels", value)
     return pixels.nbytes if isinstance(pixels, np.ndarray) else len(value) if isinstance(value, bytes | str) else 8
 
@@ -195,8 +195,8 @@ def _column(values: list[Any]) -> Column:
     """An array where all values are numbers or arrays of one shape."""
     first = values[0]
     if isinstance(first, np.ndarray | np.generic):
-        alike = all(isinstance(one, np.ndarray | np.generic) and one.shape == first.shape for one in values)
-        if alike and len({one.dtype for one in values}) == 1:
+        alike = all(isinstance(value, np.ndarray | np.generic) and value.shape == first.shape for value in values)
+        if alike and len({value.dtype for value in values}) == 1:
             stacked: Array = np.stack(values)
             return stacked
     return values

@@ -43,7 +43,7 @@ def open_source(text: str, *, label: str | None = None) -> Source:
     return found
 
 
-def _ask(module: str, name: str, *args: Any) -> Any:
+def _ask(module: str, name: str, *args: object) -> Any:
     """A function of a room beside this one, imported when it is needed."""
     return getattr(import_module(f"trueline.data.sources.{module}"), name)(*args)
 
@@ -110,7 +110,7 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
     if sum(endings[one] for one in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
     images = import_module("trueline.data.sources.images").ENDINGS
-    if sum(endings[one] for one in images) <= most and _ask("tables", "is_table", path):
+    if sum(endings[image] for image in images) <= most and _ask("tables", "is_table", path):
         return _table(path, text, label)
     if endings:
         return _opened("images", "open_images", path, text, label)
@@ -126,7 +126,7 @@ def _names_in(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     with os.scandir(folder) as entries:
-        return [one.name for one in islice(entries, _LOOKED_AT)]
+        return [entry.name for entry in islice(entries, _LOOKED_AT)]
 
 
 def _below(folder: Path) -> Iterator[str]:

@@ -99,7 +99,7 @@ def can_be_read(duck: Duck, file: ParquetFile) -> bool:
 
 def nulls_in_footers(duck: Duck, files: Sequence[ParquetFile]) -> dict[str, int]:
     """How many nulls the columns have of which all footers say it."""
-    paths = ", ".join(quoted(str(one.path)) for one in files)
+    paths = ", ".join(quoted(str(file.path)) for file in files)
     try:
         rows = duck.rows(
             f"SELECT path_in_schema, sum(stats_null_count) FROM parquet_metadata([{paths}]) GROUP BY path_in_schema "
@@ -113,7 +113,7 @@ def nulls_in_footers(duck: Duck, files: Sequence[ParquetFile]) -> dict[str, int]
 
 def together(files: Sequence[ParquetFile]) -> Relation:
     """All files one after the other; a column that a file lacks is null there."""
-    paths = ", ".join(quoted(str(one.path)) for one in files)
+    paths = ", ".join(quoted(str(file.path)) for file in files)
     if len(files) == 1:
         sql, row = f"read_parquet({paths})", "file_row_number"
     else:
@@ -122,38 +122,38 @@ def together(files: Sequence[ParquetFile]) -> Relation:
             f"read_parquet([{paths}], union_by_name=true)",
             f"([{starts}][(file_index + 1)::BIGINT] + file_row_number)",
         )
-    names = list(dict.fromkeys(name for one in files for name in one.types))
+    names = list(dict.fromkeys(name for file in files for name in file.types))
     columns = [_column(name, files) for name in names]
-    return Relation(sql, row, columns, sum(one.length for one in files))
+    return Relation(sql, row, columns, sum(file.length for file in files))
 
 
 def offsets(files: Sequence[ParquetFile]) -> list[int]:
     """The first row of each file."""
     starts, at = [], 0
-    for one in files:
+    for file in files:
         starts.append(at)
-        at += one.length
+        at += file.length
     return starts
 
 
 def _column(name: str, files: Sequence[ParquetFile]) -> TableColumn:
     types: dict[str, tuple[int, int]] = {}
-    for start, one in zip(offsets(files), files, strict=True):
-        kind = one.types.get(name)
-        if kind is not None and one.length:
+    for start, file in zip(offsets(files), files, strict=True):
+        kind = file.types.get(name)
+        if kind is not None and file.length:
             rows, first = types.get(kind, (0, start))
-            types[kind] = (rows + one.length, first)
+            types[kind] = (rows + file.length, first)
     usual = max(types, key=lambda kind: types[kind][0]) if types else next(iter(_all(name, files)))
     return TableColumn(name, name_in_sql(name), usual, Form.TYPED, types if len(types) > 1 else {})
 
 
 def _all(name: str, files: Sequence[ParquetFile]) -> list[str]:
-    return [one.types[name] for one in files if name in one.types]
+    return [file.types[name] for file in files if name in file.types]
 
 
 def part_of(file: ParquetFile, columns: Sequence[TableColumn], start: int, stop: int) -> str:
     """The SQL of some rows of one file; only what holds them is read."""
-    chosen = ", ".join(one.sql if one.name in file.types else f"NULL AS {one.sql}" for one in columns)
+    chosen = ", ".join(column.sql if column.name in file.types else f"NULL AS {column.sql}" for column in columns)
     return f"SELECT {chosen} FROM read_parquet({quoted(str(file.path))}) WHERE {_between(start, stop)}"
 
 
@@ -166,10 +166,10 @@ def read_part(
 ) -> dict[str, Fetched]:
     """Some rows of one file; a BadFile where they cannot be read, or are not there in spite of the footer."""
     try:
-        _check_texts(duck, file, [one.name for one in columns], f"WHERE {_between(start, stop)}")
+        _check_texts(duck, file, [column.name for column in columns], f"WHERE {_between(start, stop)}")
         found = duck.arrays(part_of(file, columns, start, stop))
     except duck.errors as error:
         raise BadFile(file.path, printable(str(error))) from None
-    if any(len(one.values) != stop - start for one in found.values()):
+    if any(len(fetched.values) != stop - start for fetched in found.values()):
         raise BadFile(file.path, message("formats.cut_short").text())
     return found

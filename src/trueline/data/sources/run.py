@@ -83,7 +83,7 @@ class FedSource:
         if size:
             yield Chunk(start, size, {name: _joined(name, waiting) for name in names})
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Found on the way through the batches."""
         wanted, at = set(indexes), 0
         found: dict[int, Mapping[str, Any]] = {}
@@ -95,7 +95,7 @@ class FedSource:
 
 
 def _bytes(fed: Fed) -> int:
-    return sum(one.nbytes for one in fed.columns.values() if isinstance(one, np.ndarray))
+    return sum(array.nbytes for array in fed.columns.values() if isinstance(array, np.ndarray))
 
 
 def _column(name: str, fed: Fed) -> Column:
@@ -109,7 +109,7 @@ def _column(name: str, fed: Fed) -> Column:
 def _joined(name: str, waiting: Sequence[Fed]) -> Column:
     """One column of several batches; an array where all of them have rows of one shape and type."""
     columns = [_column(name, fed) for fed in waiting]
-    arrays = [one for one in columns if isinstance(one, np.ndarray)]
-    if len(arrays) == len(columns) and len({(one.shape[1:], one.dtype) for one in arrays}) == 1:
+    arrays = [column for column in columns if isinstance(column, np.ndarray)]
+    if len(arrays) == len(columns) and len({(array.shape[1:], array.dtype) for array in arrays}) == 1:
         return np.concatenate(arrays)
     return [value for column in columns for value in column]

@@ -70,7 +70,7 @@ class SampleFiles:
         start, size = 0, 0
         paths: list[str] = []
         values: list[Any] = []
-        for path, read in self._read() if self._sort.field in names else ((one, None) for one in self._files):
+        for path, read in self._read() if self._sort.field in names else ((file, None) for file in self._files):
             paths.append(path)
             if read is not None:
                 values.append(read.value)
@@ -82,7 +82,7 @@ class SampleFiles:
         if paths:
             yield Chunk(start, len(paths), self._columns(names, paths, values))
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each from its own file."""
         found: list[Mapping[str, Any]] = []
         for index in indexes:
@@ -95,7 +95,7 @@ class SampleFiles:
 
     def _columns(self, names: Sequence[str], paths: list[str], values: list[Any]) -> dict[str, Column]:
         told = {"label": self._files.label, "split": self._files.split}
-        return {name: [told[name](one) for one in paths] if name in told else values for name in names}
+        return {name: [told[name](path) for path in paths] if name in told else values for name in names}
 
     def _read(self) -> Iterator[tuple[str, Read]]:
         waiting: deque[tuple[str, Future[Read]]] = deque()

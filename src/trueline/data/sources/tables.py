@@ -54,14 +54,14 @@ def open_table(path: Path, *, label: str | None = None, name: str | None = None)
         raise BadUsage("describe.no_such_file", path=str(path))
     skipped = Skipped()
     files = _files(path, skipped) if path.is_dir() else [path]
-    counts = Counter(kind for one in files if (kind := _kind(one)) is not None)
+    counts = Counter(kind for file in files if (kind := _kind(file)) is not None)
     if not counts:
         raise BadFile(path, message("describe.no_table").text())
     kind = counts.most_common(1)[0][0]
-    for one in files:
-        if _kind(one) != kind:
-            skipped.add(_OTHER, one.name)
-    chosen = [one for one in files if _kind(one) == kind]
+    for file in files:
+        if _kind(file) != kind:
+            skipped.add(_OTHER, file.name)
+    chosen = [file for file in files if _kind(file) == kind]
     size = sum(one.stat().st_size for one in chosen if one.is_file())
     duck = Duck(Budget(path, size), stores=kind != "parquet")
     try:
@@ -90,7 +90,7 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
             return _NOT_TOLD
         return None if _kind(Path(name)) is not None else _OTHER
 
-    found = [folder / one for one in Files(folder, wanted, skipped)]
+    found = [folder / File for File in Files(folder, wanted, skipped)]
     for told in (skipped.counts, skipped.places):
         told.pop(_NOT_TOLD, None)
     return found
@@ -119,7 +119,7 @@ class TableSource:
     @property
     def fields(self) -> Sequence[str]:
         """The names of its columns."""
-        return [one.name for one in self.relation.columns]
+        return [column.name for column in self.relation.columns]
 
     @property
     def length(self) -> int:
@@ -132,7 +132,7 @@ class TableSource:
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Some thousand rows at a time."""
-        known = {one.name: one for one in self.relation.columns}
+        known = {column.name: column for column in self.relation.columns}
         columns = [known[one] for one in (self.fields if fields is None else fields)]
         rows = max(1, min(_ROWS, _CELLS // max(1, len(columns))))
         for start, stop in self._pieces(rows):
@@ -162,7 +162,7 @@ class TableSource:
             self._lost.add(path)
             self.skipped.add("describe.damaged_parquet", path.name)
 
-    def take(self, indexes: Sequence[int]) -> list[Mapping[str, Any]]:
+    def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Row by row; one that was stepped over, or cannot be read, has no values."""
         found: list[Mapping[str, Any]] = []
         for row in self.gaps.rows(indexes):
@@ -178,16 +178,16 @@ class TableSource:
     def read(self, columns: Sequence[TableColumn], start: int, stop: int) -> dict[str, Column]:
         """Some rows of some columns; a BadFile where a Parquet file does not have them."""
         if not self._parquet:
-            chosen = ", ".join(one.sql for one in columns)
+            chosen = ", ".join(column.sql for column in columns)
             where = f"row BETWEEN {start} AND {stop - 1}"
             arrays = self.duck.arrays(f"SELECT {chosen} FROM {self.relation.sql} WHERE {where} ORDER BY row")
-            return {one.name: plain_column(arrays[one.sql], one) for one in columns}
+            return {column.name: plain_column(arrays[column.sql], column) for column in columns}
         parts = []
         for first, file in zip(parquet_files.offsets(self._parquet), self._parquet, strict=True):
             begin, end = max(start, first), min(stop, first + file.length)
             if begin < end:
                 parts.append(parquet_files.read_part(self.duck, file, columns, begin - first, end - first))
-        return {one.name: joined([plain_column(part[one.name], one) for part in parts]) for one in columns}
+        return {column.name: joined([plain_column(part[column.name], column) for part in parts]) for column in columns}
 
     def nulls_in_footers(self) -> dict[str, int]:
         """How many nulls the fields have of which the files say it themselves."""
@@ -198,10 +198,10 @@ class TableSource:
 
         A BadFile where none is left.
         """
-        good = [one for one in self._parquet if parquet_files.can_be_read(self.duck, one)]
-        for one in self._parquet:
-            if one not in good:
-                self._lose(one.path)
+        good = [file for file in self._parquet if parquet_files.can_be_read(self.duck, file)]
+        for file in self._parquet:
+            if file not in good:
+                self._lose(file.path)
         if len(good) == len(self._parquet):
             return False
         self._parquet = good
@@ -248,7 +248,7 @@ def joined(pieces: Sequence[Column]) -> Column:
     """Pieces of a column one after the other."""
     if len(pieces) == 1:
         return pieces[0]
-    arrays = [one for one in pieces if isinstance(one, np.ndarray)]
-    if len(arrays) == len(pieces) and len({one.dtype for one in arrays}) == 1:
+    arrays = [piece for piece in pieces if isinstance(piece, np.ndarray)]
+    if len(arrays) == len(pieces) and len({array.dtype for array in arrays}) == 1:
         return np.concatenate(arrays)
     return [value for piece in pieces for value in piece]

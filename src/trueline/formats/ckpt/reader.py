@@ -61,8 +61,10 @@ def read_ckpt(path: Path) -> Weights:
         entries = read_entries(data[:end], path)
     except (BadWire, UnicodeDecodeError):
         raise fault(path, "cut_short" if is_cut(data[:end]) else "damaged") from None
-    texts = {name: _text(data, one) for name, one in entries.items() if one.type == TEXT}
-    return _sorted(path, {name: _stored(path, name, one) for name, one in entries.items() if name not in texts}, texts)
+    texts = {name: _text(data, entry) for name, entry in entries.items() if entry.type == TEXT}
+    return _sorted(
+        path, {name: _stored(path, name, entry) for name, entry in entries.items() if name not in texts}, texts
+    )
 
 
 def _stored(path: Path, name: str, entry: Entry) -> Stored:

@@ -81,7 +81,7 @@ def _check(sink: Sink, arrays: Sequence[Outgoing], others: Mapping[str, Plain]) 
     if (trouble := next(filter(None, troubles), None)) is not None:
         raise BadFile(sink.path, trouble.text())
     seen: set[str] = set()
-    for name in itertools.chain((one.name for one in arrays), others):
+    for name in itertools.chain((array.name for array in arrays), others):
         # One after the other they would be read as slices of one tensor.
         if name in seen:
             raise fault(sink.path, "same_name", name=printable(name))

@@ -80,7 +80,7 @@ def json_rows(path: Path) -> Rows | None:
     return rows if objects else None
 
 
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
+def _objects(path: Path) -> Iterator[dict[str, object]]:
     for lines in lines_of(path, _MAX_LINE):
         for line in lines:
             # A line that a killed writer left unfinished is no object, and is passed over.
@@ -89,7 +89,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
                 yield value
 
 
-def _decode(data: bytes) -> Any:
+def _decode(data: bytes) -> object:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -133,7 +133,7 @@ def _flat(one: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name[:200], value
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

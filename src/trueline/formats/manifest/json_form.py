@@ -53,8 +53,11 @@ def _pieces(manifest: Manifest) -> Iterator[bytes]:
         "host": manifest.host,
         "hashes": [kind for kind in HASHES if kind in manifest.hashes],
         "totals": {"files": len(manifest.paths), "bytes": manifest.total, "skipped": len(manifest.unread)},
-        "notes": [{"message_id": one.id, "params": dict(one.params)} for one in manifest.notes],
-        "skipped": [{"path": escaped(one.path), "reason": one.reason, "detail": one.detail} for one in manifest.unread],
+        "notes": [{"message_id": note.id, "params": dict(note.params)} for note in manifest.notes],
+        "skipped": [
+            {"path": escaped(unread.path), "reason": unread.reason, "detail": unread.detail}
+            for unread in manifest.unread
+        ],
     }
     lines = [f"{quoted(name)}: {json.dumps(value)}" for name, value in head.items()]
     yield ("{" + ",\n".join(lines) + ',\n"files": [').encode()
@@ -99,38 +102,38 @@ def read_manifest(path: Path, root: Path | None = None) -> Manifest:
 
 
 def _manifest(path: Path, page: Page) -> Manifest:
-    for one in page.files:
-        one.path = unescaped(one.path)
-        if "\0" in one.path:
-            raise BadFile(path, message("manifest.bad_name", name=printable(one.path)).text())
+    for file in page.files:
+        file.path = unescaped(file.path)
+        if "\0" in file.path:
+            raise BadFile(path, message("manifest.bad_name", name=printable(file.path)).text())
     if "\0" in page.root:
         raise BadFile(path, message("manifest.bad_name", name=printable(page.root)).text())
-    page.files.sort(key=lambda one: one.path)
+    page.files.sort(key=lambda file: file.path)
     names: list[str] = []
     sizes, times = array("q"), array("q")
     digests = {MD5: bytearray(), FAST: bytearray()}
     named: list[str] = []
-    for one in page.files:
+    for file in page.files:
         # The first of a name counts.
-        if names and one.path == names[-1]:
+        if names and file.path == names[-1]:
             continue
-        names.append(one.path)
-        sizes.append(UNKNOWN if one.size is None else one.size)
-        times.append(one.mtime_ns)
-        digests[MD5] += _digest(path, one.path, one.md5)
-        digests[FAST] += _digest(path, one.path, one.xxh3_128)
-        if one.named:
-            named.append(one.path)
+        names.append(file.path)
+        sizes.append(UNKNOWN if file.size is None else file.size)
+        times.append(file.mtime_ns)
+        digests[MD5] += _digest(path, file.path, file.md5)
+        digests[FAST] += _digest(path, file.path, file.xxh3_128)
+        if file.named:
+            named.append(file.path)
     return Manifest(
         unescaped(page.root),
         names,
         sizes,
         {kind: Digests(content) for kind, content in digests.items() if any(content)},
-        [Unread(unescaped(one.path), one.reason, one.detail) for one in page.skipped],
+        [Unread(unescaped(skipped.path), skipped.reason, skipped.detail) for skipped in page.skipped],
         page.host,
         times if any(times) else None,
         frozenset(named),
-        [Message(one.message_id, one.params) for one in page.notes],
+        [Message(note.message_id, note.params) for note in page.notes],
     )
 
 

@@ -49,7 +49,7 @@ class Head:
 
     def to_bytes(self) -> bytes:
         """As the first record."""
-        roots = [escaped(one) for one in self.roots]
+        roots = [escaped(root) for root in self.roots]
         shape = {"host": self.host, "folder": escaped(self.folder), "started_ns": self.started_ns, "rank": self.rank}
         return record(HEAD, json.dumps({**shape, "roots": roots}).encode())
 
@@ -141,7 +141,7 @@ class _Roots:
     """What lies below the folders that a list is about, and its name there."""
 
     def __init__(self, head: Head) -> None:
-        self._roots = [(one, os.path.realpath(one)) for one in head.roots]
+        self._roots = [(root, os.path.realpath(root)) for root in head.roots]
         self.base = head.roots[0] if len(head.roots) == 1 else head.folder
         self._real: dict[str, str] = {}
 

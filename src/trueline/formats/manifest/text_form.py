@@ -48,9 +48,9 @@ def read_list(path: Path) -> Manifest:
     """A list of files, whoever wrote it."""
     rows = list(_rows(path))
     # A first line without a hash where all others have one are the headings of columns.
-    if len(rows) > 1 and rows[0][2] is None and all(one[2] is not None for one in rows[1:]):
+    if len(rows) > 1 and rows[0][2] is None and all(row[2] is not None for row in rows[1:]):
         del rows[0]
-    rows.sort(key=lambda one: one[0])
+    rows.sort(key=lambda row: row[0])
     names: list[str] = []
     digests = {MD5: bytearray(), FAST: bytearray()}
     for name, kind, digest in rows:

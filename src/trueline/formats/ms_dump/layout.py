@@ -41,7 +41,7 @@ def whole(folder: Path) -> tuple[Path, int | None]:
     folder = folder.absolute()
     for up, network in enumerate(list(folder.parents)[:2]):
         below = (folder, *folder.parents)[: up + 1]
-        if all(_NUMBER.fullmatch(one.name) for one in below) and networks(network) == [network]:
+        if all(_NUMBER.fullmatch(path.name) for path in below) and networks(network) == [network]:
             return network, int(folder.name) if up else None
     return folder, None
 
@@ -56,9 +56,9 @@ def networks(folder: Path) -> list[Path]:
     for rank in ranks:
         if not _RANK.fullmatch(rank.name) or not _is_rank(rank):
             continue
-        inside = [one for one in sorted(rank.iterdir()) if one.name not in _BESIDE and graphs_of(one)]
+        inside = [path for path in sorted(rank.iterdir()) if path.name not in _BESIDE and graphs_of(path)]
         if len(inside) > 1:
-            raise BadFile(rank, message("ms_dump.several", names=", ".join(one.name for one in inside[:5])).text())
+            raise BadFile(rank, message("ms_dump.several", names=", ".join(path.name for path in inside[:5])).text())
         found += inside
     return found
 
@@ -77,12 +77,12 @@ def graphs_of(network: Path) -> list[Path]:
     """The folders of a network's graphs."""
     if not network.is_dir():
         return []
-    return sorted(one for one in network.iterdir() if _NUMBER.fullmatch(one.name) and one.is_dir())
+    return sorted(path for path in network.iterdir() if _NUMBER.fullmatch(path.name) and path.is_dir())
 
 
 def iterations_of(graph: Path) -> dict[int, Path]:
     """The folder of each iteration of a graph."""
-    return {int(one.name): one for one in graph.iterdir() if _NUMBER.fullmatch(one.name) and one.is_dir()}
+    return {int(path.name): path for path in graph.iterdir() if _NUMBER.fullmatch(path.name) and path.is_dir()}
 
 
 def files_of(iteration: Path) -> list[DumpFile]:
@@ -101,6 +101,6 @@ def _files(iteration: Path) -> Iterator[DumpFile]:
 
 def why_empty(found: list[Path]) -> str:
     """What a dump without tensors has instead."""
-    if any(next(one.glob("*/*/statistic.csv"), None) for one in found):
+    if any(next(path.glob("*/*/statistic.csv"), None) for path in found):
         return message("ms_dump.statistics").text()
     return message("ms_dump.no_tensors").text()

@@ -57,7 +57,7 @@ def read_ms_nodes(folder: Path) -> Iterator[tuple[tuple[int, int], list[Node]]]:
                         folders.setdefault((step, rank_of(network)), []).append(iteration)
         some = False
         for place, iterations in sorted(folders.items()):
-            executed = [(files, graphs[one.parent]) for one in iterations if (files := files_of(one))]
+            executed = [(files, graphs[path.parent]) for path in iterations if (files := files_of(path))]
             executed.sort(key=lambda one: one[0][0].time)
             nodes = [node for files, graph in executed for node in _nodes(files, graph)]
             if nodes:
@@ -105,7 +105,7 @@ def _nodes(files: Sequence[DumpFile], graph: _Graph) -> list[Node]:
 
 def _in_order(calls: list[list[DumpFile]], spelt: Mapping[str, str], listed: Mapping[str, int]) -> list[list[DumpFile]]:
     """In the order of time; a device that numbers its tasks writes them when it likes, so its own order counts."""
-    numbered = any(one.task or one.stream for call in calls for one in call)
+    numbered = any(file.task or file.stream for call in calls for file in call)
     once = len({call[0].scope for call in calls}) == len(calls)
     if not numbered or not once:
         return calls

@@ -67,7 +67,7 @@ def places(order: Iterable[str], *, wrapped: bool) -> dict[str, Place]:
     holders = {""} | {above for module, _ in by_cell for above in _above(module)}
     found: dict[str, Place] = {}
     for (module, kind), members in by_cell.items():
-        ops = [_OP.sub("", one.rpartition("/")[2]) for one in members]
+        ops = [_OP.sub("", member.rpartition("/")[2]) for member in members]
         period = len(ops) + 1 if module in holders or kind is not Kind.OUT else _period(ops)
         seen: Counter[str] = Counter()
         for at, (one, op) in enumerate(zip(members, ops, strict=True)):
@@ -130,10 +130,10 @@ def _cell(scope: str, *, wrapped: bool) -> tuple[str, Kind, str] | None:
     kind = Kind.OUT
     if parts[0] == "Gradients":
         kind = Kind.GIN
-        parts = [one for one in parts[1:] if not one.startswith("Grad_")]
+        parts = [part for part in parts[1:] if not part.startswith("Grad_")]
     if not parts or parts[0] != "Default" or len(parts) > DEEPEST:
         return None
-    cells = [one.partition("-") for one in parts[1:-1] if "-" in one and not _OP.search(one)]
+    cells = [part.partition("-") for part in parts[1:-1] if "-" in part and not _OP.search(part)]
     names = [name for name, _, _ in cells]
     if wrapped:
         if names[:1] == ["optimizer"]:

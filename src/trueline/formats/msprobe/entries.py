@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from trueline.formats.dump import Dumped
 from trueline.model.key import Key, Kind
@@ -53,7 +53,7 @@ def named(name: str) -> Named | None:
     return Named(found["path"] or "", found["type"], found["way"], int(found["call"] or 0))
 
 
-def entries_of(name: str, value: Any) -> Iterator[Entry]:
+def entries_of(name: str, value: object) -> Iterator[Entry]:
     """The tensors of one call, in the order they are listed."""
     who = named(name)
     if who is None or not isinstance(value, dict):
@@ -70,7 +70,7 @@ def entries_of(name: str, value: Any) -> Iterator[Entry]:
             yield from _tensors(who, kind, (), held, f"{name}.{called}")
 
 
-def _tensors(who: Named, kind: Kind, place: tuple[str, ...], held: Any, name: str) -> Iterator[Entry]:
+def _tensors(who: Named, kind: Kind, place: tuple[str, ...], held: object, name: str) -> Iterator[Entry]:
     if len(place) > _DEEPEST:
         return
     if isinstance(held, list):
@@ -90,7 +90,7 @@ def _tensors(who: Named, kind: Kind, place: tuple[str, ...], held: Any, name: st
                 yield from _tensors(who, kind, (*place, str(inner_name)), inner, f"{name}.{inner_name}")
 
 
-def _shape(sides: Any) -> tuple[int, ...] | None:
+def _shape(sides: object) -> tuple[int, ...] | None:
     if not isinstance(sides, list) or len(sides) > _MOST_SIDES:
         return None
     return tuple(sides) if all(type(side) is int and 0 <= side < 1 << 63 for side in sides) else None
@@ -101,7 +101,7 @@ def _dtype(name: str) -> str:
     return name.rpartition(".")[2].lower()[:40]
 
 
-def _numbers(held: Mapping[str, Any]) -> dict[str, float]:
+def _numbers(held: Mapping[str, object]) -> dict[str, float]:
     numbers = {}
     for theirs, ours in _NUMBERS.items():
         value = held.get(theirs)

@@ -48,10 +48,10 @@ def _places(folder: Path) -> Iterator[tuple[int, int, Path]]:
         return
     own = _STEP.fullmatch(folder.resolve().name)
     yield from _ranks(int(own[1]) if own else 0, folder)
-    steps = [(int(found[1]), one) for one in folder.iterdir() if (found := _STEP.fullmatch(one.name))]
-    for step, one in sorted(steps):
-        if one.is_dir():
-            yield from _ranks(step, one)
+    steps = [(int(found[1]), path) for path in folder.iterdir() if (found := _STEP.fullmatch(path.name))]
+    for step, path in sorted(steps):
+        if path.is_dir():
+            yield from _ranks(step, path)
 
 
 def _rank(name: str) -> int:
@@ -60,7 +60,7 @@ def _rank(name: str) -> int:
 
 
 def _ranks(step: int, folder: Path) -> Iterator[tuple[int, int, Path]]:
-    found = [(one.name, one) for one in folder.iterdir() if _RANK.fullmatch(one.name) and (one / DUMP).is_file()]
+    found = [(path.name, path) for path in folder.iterdir() if _RANK.fullmatch(path.name) and (path / DUMP).is_file()]
     ranks = [(_rank(name), place) for name, place in found if not name.startswith("proc")]
     processes = sorted((int(name.removeprefix("proc") or 0), place) for name, place in found if name.startswith("proc"))
     # The first process is rank 0: their numbers differ from run to run.

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -35,7 +35,7 @@ def read_msprobe(folder: Path) -> Dump:
     found = dumps_of(folder)
     if not found:
         raise BadFile(folder, message("msprobe.no_dump").text())
-    steps = {place: _read(one) for place, one in found.items()}
+    steps = {place: _read(path) for place, path in found.items()}
     if not any(steps.values()):
         raise BadFile(folder, message("msprobe.no_tensors").text())
     return Dump(folder, "msprobe", steps)
@@ -62,7 +62,7 @@ def _read(folder: Path) -> list[Dumped]:
     return found
 
 
-def _decoded(path: Path, budget: Budget) -> Any:
+def _decoded(path: Path, budget: Budget) -> object:
     data: memoryview | bytes = map_file(path)
     budget.widen(len(data))
     # What it is decoded to, and what the words below are replaced in.
@@ -110,6 +110,6 @@ def _stored(path: Path) -> Stored | None:
     if path.suffix == ".npy":
         return read_npy(path)
     if path.suffix == ".pt":
-        held = [one for section in read_pth(path).sections.values() for one in section.values()]
+        held = [stored for section in read_pth(path).sections.values() for stored in section.values()]
         return held[0] if len(held) == 1 else None
     return None

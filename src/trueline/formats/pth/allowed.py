@@ -23,7 +23,7 @@ class Call(Made):
     name: str
     made: Callable[..., Any] = field(repr=False)
 
-    def reduce(self, args: tuple[Any, ...]) -> Any:
+    def reduce(self, args: tuple[object, ...]) -> object:
         """What it makes of the arguments; other than torch's are an error of the pickle."""
         try:
             return self.made(*args)
@@ -32,14 +32,27 @@ class Call(Made):
 
 
 def _tensor_v2(
-    storage: Any, offset: Any, shape: Any, strides: Any, _grad: Any, _hooks: Any, metadata: Any = None
+    storage: object,
+    offset: object,
+    shape: object,
+    strides: object,
+    _grad: object,
+    _hooks: object,
+    metadata: object = None,
 ) -> Tensor:
     _check_lazy(metadata)
     return tensor(storage, offset, shape, strides)
 
 
 def _tensor_v3(
-    storage: Any, offset: Any, shape: Any, strides: Any, _grad: Any, _hooks: Any, dtype: Any, metadata: Any = None
+    storage: object,
+    offset: object,
+    shape: object,
+    strides: object,
+    _grad: object,
+    _hooks: object,
+    dtype: object,
+    metadata: object = None,
 ) -> Tensor:
     _check_lazy(metadata)
     if not isinstance(dtype, TensorType):
@@ -49,19 +62,19 @@ def _tensor_v3(
     return tensor(storage, offset, shape, strides, DTYPES[dtype.name])
 
 
-def _check_lazy(metadata: Any) -> None:
+def _check_lazy(metadata: object) -> None:
     """Elements that are still to be conjugated or negated are not those of the storage."""
     if isinstance(metadata, dict) and (metadata.get("conj") or metadata.get("neg")):
         raise Refused("torch.conj" if metadata.get("conj") else "torch._neg_view", "unread_tensor")
 
 
-def _same(data: Any, *_rest: Any) -> Any:
+def _same(data: object, *_rest: object) -> object:
     if not isinstance(data, Tensor):
         raise BadPickle("parameter")
     return data
 
 
-def _of_type(made: Any, kind: Any, args: Any, _state: Any) -> Any:
+def _of_type(made: object, kind: object, args: object, _state: object) -> object:
     if not isinstance(made, Call) or not made.name.startswith("torch._utils._rebuild_"):
         raise BadPickle("tensor")
     if not isinstance(kind, TensorType) or not isinstance(args, tuple):
@@ -69,40 +82,40 @@ def _of_type(made: Any, kind: Any, args: Any, _state: Any) -> Any:
     return made.reduce(args)
 
 
-def _size(sides: Any = ()) -> tuple[Any, ...]:
+def _size(sides: object = ()) -> tuple[Any, ...]:
     if not isinstance(sides, tuple):
         raise BadPickle("torch.Size")
     return sides
 
 
-def _device(kind: Any, index: Any = None) -> Plain:
+def _device(kind: object, index: object = None) -> Plain:
     # Only texts and numbers are turned into text: other values may be nested without end.
     if not isinstance(kind, str) or not (index is None or (type(index) is int and 0 <= index < _MAX_DEVICES)):
         raise BadPickle("torch.device")
     return Plain(kind[:40] if index is None else f"{kind[:40]}:{index}")
 
 
-def _layout(name: Any) -> Plain:
+def _layout(name: object) -> Plain:
     if not isinstance(name, str):
         raise BadPickle("layout")
     return Plain(name[:40])
 
 
-def _held(items: Any = ()) -> Any:
+def _held(items: object = ()) -> Any:
     """A set, or a counter of a dictionary: the same things, not copied."""
     if not isinstance(items, (list, tuple, dict)):
         raise BadPickle("set")
     return items
 
 
-def _complex(real: Any, imaginary: Any) -> Plain:
+def _complex(real: object, imaginary: object) -> Plain:
     if not isinstance(real, float) or not isinstance(imaginary, float):
         raise BadPickle("complex")
     return Plain(f"{real}{imaginary:+}j")
 
 
 _UTILS: Final = "torch._utils"
-_CALLS: Final[dict[tuple[str, str], Callable[..., Any]]] = {
+_CALLS: Final[dict[tuple[str, str], Callable[..., object]]] = {
     (_UTILS, "_rebuild_tensor"): lambda storage, offset, shape, strides: tensor(storage, offset, shape, strides),
     (_UTILS, "_rebuild_tensor_v2"): _tensor_v2,
     (_UTILS, "_rebuild_tensor_v3"): _tensor_v3,
@@ -157,7 +170,7 @@ class Allowed:
             ("collections", "defaultdict"): Call("collections.defaultdict", self._default),
         }
 
-    def find(self, module: str, name: str) -> Any:
+    def find(self, module: str, name: str) -> object:
         """What a name stands for; everything that is not on the list is refused by its full name."""
         # Older protocols use the names of Python 2.
         where = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
@@ -173,18 +186,18 @@ class Allowed:
             raise Refused(full, "unread_tensor")
         raise Refused(full)
 
-    def _ordered(self, pairs: Any = ()) -> dict[Any, Any]:
+    def _ordered(self, pairs: object = ()) -> dict[Any, object]:
         if not isinstance(pairs, (list, tuple)):
             raise BadPickle("OrderedDict")
         self._budget.spend(len(pairs))
-        if not all(isinstance(one, (list, tuple)) and len(one) == 2 for one in pairs):
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             raise BadPickle("OrderedDict")
         made: dict[Any, Any] = {}
         for key, value in pairs:
             put_item(made, key, value, self._budget)
         return made
 
-    def _default(self, factory: Any = None) -> dict[Any, Any]:
+    def _default(self, factory: object = None) -> dict[Any, object]:
         if factory is not None and not isinstance(factory, Made):
             raise BadPickle("defaultdict")
         return {}

@@ -40,11 +40,11 @@ class Made:
 
     __slots__ = ()
 
-    def reduce(self, args: tuple[Any, ...]) -> Any:  # noqa: ARG002
+    def reduce(self, args: tuple[object, ...]) -> object:  # noqa: ARG002
         """What calling it with these arguments stands for."""
         raise Refused(getattr(self, "name", type(self).__name__))
 
-    def build(self, state: Any) -> None:  # noqa: ARG002
+    def build(self, state: object) -> None:  # noqa: ARG002
         """Take the state that the pickle gives it."""
         raise Refused(getattr(self, "name", type(self).__name__))
 
@@ -113,13 +113,13 @@ class Machine:
         self.at += end + 1
         return found[:end].decode("utf-8")
 
-    def pop_mark(self) -> list[Any]:
+    def pop_mark(self) -> list[object]:
         """What was pushed since the last mark."""
         items = self.stack
         self.stack = self.marked.pop()
         return items
 
-    def reduce(self, made: Any, args: Any) -> None:
+    def reduce(self, made: object, args: object) -> None:
         """Push what a thing of the table makes of its arguments."""
         if not isinstance(args, tuple):
             raise BadPickle("arguments")
@@ -129,7 +129,7 @@ class Machine:
         self.owed += _CALL_BYTES
         self.stack.append(made.reduce(args))
 
-    def named(self, module: Any, name: Any) -> Any:
+    def named(self, module: object, name: object) -> object:
         """What a name stands for."""
         if not isinstance(module, str) or not isinstance(name, str):
             raise BadPickle("name")
@@ -142,7 +142,7 @@ class Machine:
         return int.from_bytes(self.take(size), "little", signed=True)
 
 
-def put_items(target: Any, items: Sequence[Any], budget: Budget) -> None:
+def put_items(target: object, items: Sequence[object], budget: Budget) -> None:
     """Keys and values in turn into a dictionary."""
     if not isinstance(target, dict) or len(items) % 2:
         raise BadPickle("items")
@@ -150,7 +150,7 @@ def put_items(target: Any, items: Sequence[Any], budget: Budget) -> None:
         put_item(target, key, value, budget)
 
 
-def put_item(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> None:
+def put_item(target: dict[Any, Any], key: object, value: object, budget: Budget) -> None:
     """An entry of a dictionary, under a key that is cheap to hash and to compare, however hostile."""
     # An equal key that is there already is compared with this one, whole.
     budget.spend(1 + len(key) // _TEXT_PER_UNIT if type(key) is str else _key_work(key))
@@ -159,7 +159,7 @@ def put_item(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> No
     target[key] = value
 
 
-def _key_work(key: Any) -> int:
+def _key_work(key: object) -> int:
     """What hashing and comparing a key takes; nested tuples would be hashed to any depth and breadth."""
     parts = key if isinstance(key, tuple) else (key,)
     if len(parts) > _MAX_KEY_PARTS or not all(part is None or type(part) in _KEY_TYPES for part in parts):

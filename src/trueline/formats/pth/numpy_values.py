@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class NumpyType(Made):
     def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
-    def build(self, state: Any) -> None:
+    def build(self, state: object) -> None:
         """Take the byte order; nothing else of it matters for numbers."""
         order = state[1] if isinstance(state, tuple) and len(state) > 1 else None
         if order not in ("<", ">", "|", "="):
@@ -43,7 +43,7 @@ class NumpyArray(Made):
         self.shape: tuple[int, ...] = ()
         self.dtype = ""
 
-    def build(self, state: Any) -> None:
+    def build(self, state: object) -> None:
         """Take shape and type."""
         if not isinstance(state, tuple) or len(state) != 5 or not isinstance(state[2], NumpyType):
             raise BadPickle("numpy.ndarray")
@@ -64,19 +64,19 @@ class _ArrayType(Made):
     name = "numpy.ndarray"
 
 
-def _encode(text: Any, encoding: Any = "latin1") -> _Encoded:
+def _encode(text: object, encoding: object = "latin1") -> _Encoded:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "utf-8"):
         raise BadPickle("_codecs.encode")
     return _Encoded(text)
 
 
-def text_length(data: Any) -> int:
+def text_length(data: object) -> int:
     """How long a text is that has to be made into bytes; bytes are what they are."""
     text = data.text if isinstance(data, _Encoded) else data
     return len(text) if isinstance(text, str) else 0
 
 
-def encoded_bytes(data: Any, size: int) -> bytes | None:
+def encoded_bytes(data: object, size: int) -> bytes | None:
     """The bytes that a pickle means where it has so many: plain, or as a text of Python 2; None for anything else."""
     text = data.text if isinstance(data, _Encoded) else data
     if isinstance(text, bytes):
@@ -91,13 +91,13 @@ def encoded_bytes(data: Any, size: int) -> bytes | None:
     return latin if len(latin) == size else text.encode("utf-8", "surrogatepass")
 
 
-def _dtype(name: Any, *_rest: Any) -> NumpyType:
+def _dtype(name: object, *_rest: object) -> NumpyType:
     if not isinstance(name, str) or _NUMBERS.fullmatch(name) is None:
         raise Refused(f"numpy.dtype {str(name)[:40] if isinstance(name, str) else ''}")
     return NumpyType(np.dtype(name))
 
 
-def _scalar(kind: Any, data: Any) -> Any:
+def _scalar(kind: object, data: object) -> object:
     if isinstance(data, _Encoded) and len(data.text) <= 16:
         data = data.text.encode("latin-1")
     if not isinstance(kind, NumpyType) or not isinstance(data, bytes) or len(data) != kind.dtype.itemsize:
@@ -106,19 +106,19 @@ def _scalar(kind: Any, data: Any) -> Any:
     return Plain(str(found)) if isinstance(found, complex) else found
 
 
-def _array(kind: Any, _shape: Any, _code: Any) -> NumpyArray:
+def _array(kind: object, _shape: object, _code: object) -> NumpyArray:
     if not isinstance(kind, _ArrayType):
         raise BadPickle("numpy array")
     return NumpyArray()
 
 
-def _from_buffer(_data: Any, kind: Any, shape: Any, _order: Any) -> NumpyArray:
+def _from_buffer(_data: object, kind: object, shape: object, _order: object) -> NumpyArray:
     made = NumpyArray()
     made.build((1, shape, kind, False, b""))
     return made
 
 
-CALLS: Final[dict[tuple[str, str], Callable[..., Any]]] = {
+CALLS: Final[dict[tuple[str, str], Callable[..., object]]] = {
     ("_codecs", "encode"): _encode,
     ("numpy", "dtype"): _dtype,
     ("numpy.core.multiarray", "scalar"): _scalar,

@@ -32,7 +32,7 @@ class Pickling:
         """The whole pickle, whose value is the one thing that was put."""
         return bytes(self._code + _STOP)
 
-    def plain(self, value: Any) -> None:
+    def plain(self, value: object) -> None:
         """None, a truth value, a number or a text."""
         if value is None:
             self._code += _NONE
@@ -55,19 +55,19 @@ class Pickling:
         """All keys and values are there."""
         self._code += _SETITEMS if held else b""
 
-    def open_list(self, held: Sequence[Any]) -> None:
+    def open_list(self, held: Sequence[object]) -> None:
         """A list begins: its parts are put, then it is closed."""
         self._code += _EMPTY_LIST + (_MARK if held else b"")
 
-    def close_list(self, held: Sequence[Any]) -> None:
+    def close_list(self, held: Sequence[object]) -> None:
         """All parts are there."""
         self._code += _APPENDS if held else b""
 
-    def open_tuple(self, held: Sequence[Any]) -> None:
+    def open_tuple(self, held: Sequence[object]) -> None:
         """A tuple begins: its parts are put, then it is closed."""
         self._code += b"" if len(held) < len(_SHORT_TUPLES) else _MARK
 
-    def close_tuple(self, held: Sequence[Any]) -> None:
+    def close_tuple(self, held: Sequence[object]) -> None:
         """All parts are there."""
         self._code += _SHORT_TUPLES[len(held)] if len(held) < len(_SHORT_TUPLES) else _TUPLE
 
@@ -97,8 +97,8 @@ class Pickling:
 
     def _numbers(self, numbers: tuple[int, ...]) -> None:
         self.open_tuple(numbers)
-        for one in numbers:
-            self._code += _whole(one)
+        for number in numbers:
+            self._code += _whole(number)
         self.close_tuple(numbers)
 
     def _constant(self, code: bytes) -> None:

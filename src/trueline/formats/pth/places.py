@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import fault
 from trueline.formats.printable import printable
@@ -26,7 +26,7 @@ class Place:
     member: str | None = None
 
 
-def storage(found: Any, parts: int) -> Storage:
+def storage(found: object, parts: int) -> Storage:
     """The storage a persistent id speaks of: ('storage', its type, its key, its device, how many elements, ...)."""
     if not isinstance(found, tuple) or len(found) != parts or found[0] != "storage":
         raise BadPickle("storage")

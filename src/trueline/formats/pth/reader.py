@@ -79,7 +79,7 @@ def _read_legacy(path: Path, data: memoryview) -> Weights:
     budget = _budget(path, len(data))
     kept: dict[str, int] = {}
 
-    def persistent(id: Any) -> Any:
+    def persistent(id: object) -> object:
         found = storage(id, 6)
         kept[found.key] = found.dtype.itemsize if found.dtype is not None else 1
         return found
@@ -142,7 +142,7 @@ def _arranged(
     return arrange(path, "pth", value, Tensor, array, budget, _shown)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value that is neither tensor nor plain."""
     if isinstance(value, Plain):
         return value.text

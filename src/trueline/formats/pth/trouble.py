@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from trueline.formats.printable import printable
 from trueline.model.message import Message
@@ -26,6 +25,6 @@ class Refused(Exception):  # noqa: N818
         self.kind = kind
 
 
-def pth_fault(path: Path, reason: str, /, **params: Any) -> BadFile:
+def pth_fault(path: Path, reason: str, /, **params: object) -> BadFile:
     """The trouble with a file; the reason is a message of the section pth."""
     return BadFile(path, Message(f"pth.{reason}", params).text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -82,7 +82,7 @@ class Tensor(Made):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
-    def build(self, state: Any) -> None:
+    def build(self, state: object) -> None:
         """Attributes set by hand change no element."""
 
 
@@ -93,7 +93,7 @@ class Plain(Made):
     text: str
 
 
-def counts(found: Any) -> tuple[int, ...]:
+def counts(found: object) -> tuple[int, ...]:
     """A shape or strides, checked."""
     if not isinstance(found, (tuple, list)) or len(found) > _MAX_DIMENSIONS:
         raise BadPickle("shape")
@@ -102,7 +102,7 @@ def counts(found: Any) -> tuple[int, ...]:
     return tuple(found)
 
 
-def tensor(storage: Any, offset: Any, shape: Any, strides: Any, dtype: DType | None = None) -> Tensor:
+def tensor(storage: object, offset: object, shape: object, strides: object, dtype: DType | None = None) -> Tensor:
     """A tensor of a storage, which need not know its dtype."""
     if not isinstance(storage, Storage) or type(offset) is not int or not 0 <= offset < 1 << 62:
         raise BadPickle("tensor")

@@ -30,7 +30,7 @@ def cannot_hold(array: Outgoing) -> Message | None:
     return message("pth.cannot_hold", name=printable(array.name), dtype=str(array.dtype))
 
 
-def write_pth(sink: Sink, tree: Mapping[str, Any]) -> None:
+def write_pth(sink: Sink, tree: Mapping[str, object]) -> None:
     """A tree of dictionaries, lists, tuples, plain values and arrays, as torch.save would write it.
 
     Arrays of one dictionary that are said to be shared are one storage, as are those that are one and the same.
@@ -61,7 +61,7 @@ class _Tree:
         # The arrays of a tree live as long as it does, so that no two have one id.
         self._keys: dict[int, int] = {}
 
-    def put(self, value: Any, beside: Mapping[str, Outgoing], name: str, depth: int) -> None:
+    def put(self, value: object, beside: Mapping[str, Outgoing], name: str, depth: int) -> None:
         """One value; ``beside`` are the arrays it may share its elements with, ``name`` says where it lies."""
         if depth > _MAX_DEPTH:
             raise fault(self._sink.path, "too_nested")
@@ -101,8 +101,8 @@ class _Tree:
 
 def _by_name(held: Mapping[Any, Any]) -> dict[str, Outgoing]:
     """The arrays of a dictionary by their own names and, where those lie deeper, by their keys."""
-    arrays = {str(key): one for key, one in held.items() if isinstance(one, Outgoing)}
-    return arrays | {one.name: one for one in arrays.values()}
+    arrays = {str(key): outgoing for key, outgoing in held.items() if isinstance(outgoing, Outgoing)}
+    return arrays | {outgoing.name: outgoing for outgoing in arrays.values()}
 
 
 def _first(array: Outgoing, beside: Mapping[str, Outgoing]) -> Outgoing:
@@ -117,6 +117,6 @@ def _first(array: Outgoing, beside: Mapping[str, Outgoing]) -> Outgoing:
     return first
 
 
-def _alike(one: Outgoing, other: Outgoing) -> bool:
+def _alike(outgoing: Outgoing, other: Outgoing) -> bool:
     """Whether the elements of one can be those of the other."""
-    return one.count == other.count and one.dtype == other.dtype and one.transposed == other.transposed
+    return outgoing.count == other.count and outgoing.dtype == other.dtype and outgoing.transposed == other.transposed

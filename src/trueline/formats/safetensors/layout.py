@@ -38,10 +38,10 @@ def wide_first(entries: Sequence[Entry]) -> list[int]:
 def aligned_order(entries: Sequence[Entry]) -> list[int]:
     """The order as given where that keeps every view aligned, else the wide ones first."""
     end = 0
-    for one in entries:
-        if end % one.width:
+    for entry in entries:
+        if end % entry.width:
             return wide_first(entries)
-        end += one.nbytes
+        end += entry.nbytes
     return list(range(len(entries)))
 
 
@@ -53,8 +53,8 @@ def beginning(entries: Sequence[Entry], order: Sequence[int], metadata: Mapping[
         begin, end = end, end + entries[place].nbytes
         offsets[place] = (begin, end)
     header: dict[str, Any] = {METADATA: metadata} if metadata else {}
-    for one, where in zip(entries, offsets, strict=True):
-        header[one.name] = {"dtype": one.kind, "shape": one.shape, "data_offsets": where}
+    for entry, where in zip(entries, offsets, strict=True):
+        header[entry.name] = {"dtype": entry.kind, "shape": entry.shape, "data_offsets": where}
     text = json_bytes(header)
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text

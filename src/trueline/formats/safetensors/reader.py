@@ -56,7 +56,7 @@ def read_header(path: Path, file: BinaryIO) -> tuple[dict[str, Stored], dict[str
 def _check_apart(path: Path, found: Mapping[str, Stored]) -> None:
     """The format lets no two tensors share bytes: where they do, at least one offset is wrong."""
     taken = 0
-    for offset, size, name in sorted((*one.segments[0], name) for name, one in found.items() if one.nbytes):
+    for offset, size, name in sorted((*stored.segments[0], name) for name, stored in found.items() if stored.nbytes):
         if offset < taken:
             raise _unfit(path, name)
         taken = offset + size
@@ -84,7 +84,7 @@ def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> Stored:
     return Stored(name, tuple(shape), dtype, path, ((base + begin, end - begin),))
 
 
-def _counts(found: Any, most: int) -> bool:
+def _counts(found: object, most: int) -> bool:
     return (
         isinstance(found, list)
         and len(found) <= most

@@ -58,25 +58,25 @@ def write_shards(
     for number, shard in enumerate(shards, 1):
         name = f"{stem}-{number:05d}-of-{len(shards):05d}.safetensors"
         _write(making.sink(path.with_name(name)), shard, metadata)
-        places |= dict.fromkeys((one.name for one in shard), name)
-    about: dict[str, Any] = {**metadata, "total_size": sum(one.nbytes for one in arrays)}
+        places |= dict.fromkeys((outgoing.name for outgoing in shard), name)
+    about: dict[str, Any] = {**metadata, "total_size": sum(array.nbytes for array in arrays)}
     making.sink(path.with_name(stem + INDEX)).write(json_page({"metadata": about, "weight_map": places}))
 
 
 def _shards(arrays: Sequence[Outgoing], most_bytes: int) -> Iterator[list[Outgoing]]:
     shard: list[Outgoing] = []
     size = 0
-    for one in arrays:
-        if shard and size + one.nbytes > most_bytes:
+    for array in arrays:
+        if shard and size + array.nbytes > most_bytes:
             yield shard
             shard, size = [], 0
-        shard.append(one)
-        size += one.nbytes
+        shard.append(array)
+        size += array.nbytes
     yield shard
 
 
 def _write(sink: Sink, arrays: Sequence[Outgoing], metadata: Mapping[str, str]) -> None:
-    entries = [Entry(one.name, NAMES[one.dtype], one.shape) for one in arrays]
+    entries = [Entry(array.name, NAMES[array.dtype], array.shape) for array in arrays]
     # MindSpore's reader wants the header in the order of the data.
     order = aligned_order(entries)
     start = beginning([entries[place] for place in order], range(len(order)), metadata)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
 from trueline.pair.data.blames import Lines, chance_blame, compare_field, is_label
 from trueline.pair.data.passages import Batches, Chance, ask_batches
 from trueline.pair.data.rows import matched
@@ -81,10 +81,11 @@ class _Compared:
         """Batch size, order, then field by field."""
         there, here = self.there, self.here
         if there.batch != here.batch and there.batch is not None and here.batch is not None:
-            self._say(Cause.DATA, message("pair_parts.data_batch", bench=there.batch, port=here.batch))
+            text = message("pair_parts.data_batch", bench=there.batch, port=here.batch)
+            self._blame(Cause.DATA, text, there.batch, here.batch)
         elif there.sizes and here.sizes and there.sizes != here.sizes:
-            sizes = {"bench": _listed(there.sizes), "port": _listed(here.sizes)}
-            self._say(Cause.DATA, message("pair_parts.data_sizes", **sizes))
+            sizes = _listed(there.sizes), _listed(here.sizes)
+            self._blame(Cause.DATA, message("pair_parts.data_sizes", bench=sizes[0], port=sizes[1]), *sizes)
         pairs = self._paired()
         if pairs is None:
             return Looked(self.blames, message("pair_parts.data_other_samples"), None)
@@ -117,18 +118,20 @@ class _Compared:
         if len(pairs) < _ENOUGH * count or not moved:
             return in_order
         if not any(self.random):
-            at = moved[0]
-            self._say(Cause.SAMPLE_ORDER, message("pair_parts.data_sample_order", port=at[0], bench=at[1]))
+            port, bench = moved[0]
+            self._blame(
+                Cause.SAMPLE_ORDER, message("pair_parts.data_sample_order", port=port, bench=bench), bench, port
+            )
         return pairs
 
-    def _say(self, cause: Cause, text: Message) -> None:
+    def _blame(self, cause: Cause, text: Message, bench: Setting, port: Setting) -> None:
         self.blames.append(
             Blame(
                 Stage.DATA,
                 cause,
                 text,
-                bench=text.params["bench"],
-                port=text.params["port"],
+                bench=bench,
+                port=port,
                 confirmed=True,
                 line=self.lines.port,
                 other_line=self.lines.bench,

@@ -71,7 +71,7 @@ class Refused:
     """Why a part gave nothing: the message of the trouble."""
 
     id: str
-    params: Mapping[str, Json]
+    params: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _written(value: object, arrays: list[Array]) -> Json:
     if isinstance(value, Mapping):
         return {str(name): _written(item, arrays) for name, item in value.items()}
     if isinstance(value, Location):
-        return value.line_json()
+        return {"file": value.file, "line": value.line}
     if hasattr(value, "to_json"):
         shape: Json = value.to_json()
         return shape

@@ -43,7 +43,7 @@ def _block(block: Block, context: Context) -> Markup:
         case Curves():
             return curves_block(block, context)
         case Strip():
-            return strip_block(block, [blocks(one, context.below()) for one in block.details], context)
+            return strip_block(block, [blocks(detail, context.below()) for detail in block.details], context)
         case Source():
             return _source(block, context)
         case Tiles():

@@ -34,7 +34,7 @@ def curves_block(block: Curves, context: Context) -> Markup:
     if scale is not None and scale.log:
         title = context.say(message("report.log_scale", title=title))
     columns = max(_FEWEST_COLUMNS, _COLUMNS // max(1, len(block.curves)))
-    always = [one.step for one in block.marks] + ([] if block.mark is None else [block.mark])
+    always = [mark.step for mark in block.marks] + ([] if block.mark is None else [block.mark])
     steps = telling_steps(block.curves, columns, always)
     curves = [dict(zip(curve.steps, curve.values, strict=True)) for curve in block.curves]
     parts = [context.heading(title, id)]
@@ -153,7 +153,7 @@ def _in_words(block: Curves, context: Context) -> Iterator[str]:
             yield context.say(message("html.curve", name=curve.name, **ends))
     if block.mark is not None:
         yield context.say(message("report.where_step", step=block.mark))
-    yield from (context.say(one.said) for one in block.marks)
+    yield from (context.say(mark.said) for mark in block.marks)
 
 
 def _data(block: Curves, steps: Sequence[int], curves: Sequence[Points], context: Context) -> str:

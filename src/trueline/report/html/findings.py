@@ -28,7 +28,7 @@ def findings_section(findings: Sequence[Finding], context: Context) -> Markup:
     if not findings:
         return Markup()
     cards = [_card(root, following, context.below()) for root, following in _families(findings)]
-    passed = dict.fromkeys(one.code for one in findings if one.conclusion is Conclusion.NONE)
+    passed = dict.fromkeys(finding.code for finding in findings if finding.conclusion is Conclusion.NONE)
     if passed:
         word = element("strong", context.say(Conclusion.NONE.word))
         cards.append(element("p", word, ": ", ", ".join(passed), class_="passed"))
@@ -39,28 +39,30 @@ def findings_section(findings: Sequence[Finding], context: Context) -> Markup:
 
 def _families(findings: Sequence[Finding]) -> Iterator[tuple[Finding, list[Finding]]]:
     """Every finding that is shown, once: on its own or with the root it follows from, however indirectly."""
-    shown = [one for one in findings if one.conclusion is not Conclusion.NONE]
+    shown = [finding for finding in findings if finding.conclusion is not Conclusion.NONE]
     by_cause: dict[str, list[Finding]] = {}
-    for one in shown:
-        if one.because is not None:
-            by_cause.setdefault(one.because, []).append(one)
+    for finding in shown:
+        if finding.because is not None:
+            by_cause.setdefault(finding.because, []).append(finding)
     told: set[int] = set()
     # A cause that is not among the findings, or causes in a circle, leave findings over: those stand alone.
-    alone = [one for one in shown if one.because is None] + [one for one in shown if one.because is not None]
-    alone.sort(key=lambda one: (_weight(one.conclusion), one.because is not None))
-    for one in alone:
-        if id(one) in told:
+    alone = [finding for finding in shown if finding.because is None] + [
+        finding for finding in shown if finding.because is not None
+    ]
+    alone.sort(key=lambda finding: (_weight(finding.conclusion), finding.because is not None))
+    for finding in alone:
+        if id(finding) in told:
             continue
-        told.add(id(one))
+        told.add(id(finding))
         following: list[Finding] = []
-        waiting = list(by_cause.get(one.code, ()))
+        waiting = list(by_cause.get(finding.code, ()))
         while waiting:
             next_one = waiting.pop(0)
             if id(next_one) not in told:
                 told.add(id(next_one))
                 following.append(next_one)
                 waiting.extend(by_cause.get(next_one.code, ()))
-        yield one, following
+        yield finding, following
 
 
 def _weight(conclusion: Conclusion) -> int:
@@ -68,33 +70,37 @@ def _weight(conclusion: Conclusion) -> int:
     return _UNSETTLED.index(conclusion) + 1 if conclusion in _UNSETTLED else 0
 
 
-def _card(one: Finding, following: Sequence[Finding], context: Context) -> Markup:
-    sure = _CERTAINTY.get(one.certainty) if one.conclusion is Conclusion.FOUND else None
-    badge = element("span", context.say(one.conclusion.word), class_="badge")
-    head = [badge, " ", element("code", visible(one.code))]
+def _card(finding: Finding, following: Sequence[Finding], context: Context) -> Markup:
+    sure = _CERTAINTY.get(finding.certainty) if finding.conclusion is Conclusion.FOUND else None
+    badge = element("span", context.say(finding.conclusion.word), class_="badge")
+    head = [badge, " ", element("code", visible(finding.code))]
     if sure is not None:
         head += [" ", element("span", context.say(sure), class_="sure")]
-    parts = [element("p", *head, class_="head"), context.heading(context.say(one.message)), *_facts(one, context)]
-    if one.advice is not None:
+    parts = [
+        element("p", *head, class_="head"),
+        context.heading(context.say(finding.message)),
+        *_facts(finding, context),
+    ]
+    if finding.advice is not None:
         label = element("strong", context.say(message("html.advice")))
-        parts.append(element("p", label, " ", context.say(one.advice), class_="advice"))
+        parts.append(element("p", label, " ", context.say(finding.advice), class_="advice"))
     if following:
-        codes = ", ".join(dict.fromkeys(visible(each.code) for each in following))
+        codes = ", ".join(dict.fromkeys(visible(finding.code) for finding in following))
         line = context.say(message("report.following", count=len(following), codes=codes))
-        cards = (_card(each, (), context.below()) for each in following)
+        cards = (_card(finding, (), context.below()) for finding in following)
         parts.append(element("details", element("summary", line), *cards))
-    kind = _KINDS[one.conclusion]
+    kind = _KINDS[finding.conclusion]
     return element("article", *parts, class_=f"finding {kind}")
 
 
-def _facts(one: Finding, context: Context) -> Iterator[Markup]:
-    places = list(_places(one.where, context))
-    if one.measured is not None:
-        places.append(element("span", context.say(measured_message(one, context.lang))))
+def _facts(finding: Finding, context: Context) -> Iterator[Markup]:
+    places = list(_places(finding.where, context))
+    if finding.measured is not None:
+        places.append(element("span", context.say(measured_message(finding, context.lang))))
     if places:
         yield element("p", joined(*(element("span", place) for place in places)), class_="facts")
-    if one.error is not None:
-        yield element("p", context.say(message("report.error", error=one.error)), class_="error")
+    if finding.error is not None:
+        yield element("p", context.say(message("report.error", error=finding.error)), class_="error")
 
 
 def _places(where: Location, context: Context) -> Iterator[Markup]:

@@ -70,7 +70,7 @@ def _head(report: Report, context: Context) -> Markup:
 
 def _standing(report: Report) -> str:
     """How the whole stands, for its colour."""
-    conclusions = {one.conclusion for one in report.findings}
+    conclusions = {finding.conclusion for finding in report.findings}
     if Conclusion.FOUND in conclusions:
         return "found"
     if conclusions & {Conclusion.SUSPECT, Conclusion.OPEN}:

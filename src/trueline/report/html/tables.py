@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.curve import Curve
 from trueline.model.message import Message, message
@@ -62,7 +62,7 @@ def _search(rows: int, context: Context) -> Markup:
     )
 
 
-def _row(row: Sequence[Any], numeric: Sequence[bool], marked: bool, context: Context) -> Markup:
+def _row(row: Sequence[object], numeric: Sequence[bool], marked: bool, context: Context) -> Markup:
     cells = []
     for place, cell in enumerate(row):
         text: str = spark(cell, context) if isinstance(cell, Curve) else shown(cell, context.lang)
@@ -79,12 +79,12 @@ def _row(row: Sequence[Any], numeric: Sequence[bool], marked: bool, context: Con
     return element("tr", *cells, class_="marked" if marked else None)
 
 
-def _numeric(column: Sequence[Any]) -> bool:
+def _numeric(column: Sequence[object]) -> bool:
     cells = [cell for cell in column if cell is not None and cell != ""]
     return bool(cells) and all(_is_number(cell) for cell in cells)
 
 
-def _is_number(cell: Any) -> bool:
+def _is_number(cell: object) -> bool:
     if isinstance(cell, str):
         return _MEASURED.fullmatch(cell) is not None
     return isinstance(cell, int | float) and not isinstance(cell, bool)

@@ -21,10 +21,10 @@ _PNG: Final = b"\x89PNG\r\n\x1a\n"
 def has_pictures(all_blocks: Sequence[Block]) -> bool:
     """Whether a page holds pictures, which it must then allow itself."""
     return any(
-        any(tile.picture is not None for tile in one.tiles)
-        if isinstance(one, Tiles)
-        else isinstance(one, Folded) and has_pictures(one.blocks)
-        for one in all_blocks
+        any(tile.picture is not None for tile in block.tiles)
+        if isinstance(block, Tiles)
+        else isinstance(block, Folded) and has_pictures(block.blocks)
+        for block in all_blocks
     )
 
 
@@ -37,7 +37,7 @@ def tiles_block(block: Tiles, context: Context) -> Markup:
 
 
 def _tile(tile: Tile, context: Context) -> Markup:
-    said = [shown(one, context.lang) for one in tile.lines]
+    said = [shown(line, context.lang) for line in tile.lines]
     under = element("figcaption", *(element("span", one, title=one) for one in said))
     marked = " marked" if tile.marked else ""
     if tile.picture is not None:

@@ -49,10 +49,10 @@ def judge(found: Climbed) -> Judged:
     evaluated = max((int(one["samples"]) for one in found.baseline.of("evaluates")), default=None)
     margin = margin_of(found.metric, baseline.values, course, evaluated)
     sign = 1.0 if found.metric.higher else -1.0
-    lost = [_lost(sign, baseline.value, one.value) for one in found.rungs]
-    within = [one for one, less in zip(found.rungs, lost, strict=True) if less is not None and less <= margin.width]
-    best = max(within, key=lambda one: one.size)
-    asked = next((one for one in found.rungs if one.size == found.probed.size), found.rungs[-1])
+    lost = [_lost(sign, baseline.value, rung.value) for rung in found.rungs]
+    within = [rung for rung, less in zip(found.rungs, lost, strict=True) if less is not None and less <= margin.width]
+    best = max(within, key=lambda rung: rung.size)
+    asked = next((rung for rung in found.rungs if rung.size == found.probed.size), found.rungs[-1])
     less = lost[list(found.rungs).index(asked)]
     if len(found.rungs) < 2 or less is None:
         verdict = Verdict.UNKNOWN

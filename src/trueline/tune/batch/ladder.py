@@ -193,7 +193,7 @@ def _trouble(trial: Trial, found: Probed, size: int) -> Message | None:
 
 def _came(trial: Trial) -> int:
     """The largest batch that was seen: the last one of an epoch may be short."""
-    told = [one.fields for one in trial.updates if one.fields.get("samples")]
+    told = [update.fields for update in trial.updates if update.fields.get("samples")]
     return max((round(int(one["samples"]) / max(1, int(one["passes"]))) for one in told), default=0)
 
 
@@ -202,9 +202,9 @@ def _rung(trial: Trial, size: int, value: float | None, failed: Message | None) 
     rates = trial.of("rates")
     return Rung(
         size=size,
-        rate=next((float(one["rates"][0]) for one in rates if one["rates"]), None),
+        rate=next((float(rate["rates"][0]) for rate in rates if rate["rates"]), None),
         updates=len(updates),
-        samples=sum(int(one.fields.get("samples") or 0) for one in updates),
+        samples=sum(int(update.fields.get("samples") or 0) for update in updates),
         came=_came(trial),
         values=[value] if value is not None else [],
         speed=_speed(trial),

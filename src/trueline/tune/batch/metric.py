@@ -45,12 +45,12 @@ class Metric:
         """Its course; the training loss as the mean of tenths of the run."""
         if self.name == TRAINING_LOSS:
             return _training_loss(trial)
-        return next((one for one in logged_curves(trial.words) if one.name == self.name), None)
+        return next((curve for curve in logged_curves(trial.words) if curve.name == self.name), None)
 
 
 def choose_metric(trial: Trial, wanted: str | None) -> Metric | None:
     """The one that is wanted (None: the script does not print it), else the one that says most."""
-    names = [one.name for one in logged_curves(trial.words)]
+    names = [curve.name for curve in logged_curves(trial.words)]
     if wanted is not None:
         if wanted in (TRAINING_LOSS, "loss"):
             return Metric(TRAINING_LOSS, higher=False)
@@ -71,7 +71,7 @@ def _rank(name: str) -> int | None:
 
 
 def _training_loss(trial: Trial) -> Curve | None:
-    losses = [(one.step, one.loss) for one in trial.updates if one.loss is not None]
+    losses = [(update.step, update.loss) for update in trial.updates if update.loss is not None]
     if not losses:
         return None
     size = max(1, math.ceil(len(losses) * _LAST))
@@ -104,7 +104,7 @@ def margin_of(
         if metric.higher and metric.elsewhere and evaluated:
             share = min(max(baseline / whole, 0.0), 1.0)
             margins.append(Margin(2 * whole * math.sqrt(share * (1 - share) / evaluated), "samples"))
-    return max(margins, key=lambda one: one.width)
+    return max(margins, key=lambda margin: margin.width)
 
 
 def _straying(course: Curve | None) -> float:

@@ -41,7 +41,7 @@ class Probed:
 
 def probed(trial: Trial) -> Probed | None:
     """None where nothing was trained on."""
-    told = [one.fields for one in trial.updates if one.fields.get("samples")]
+    told = [update.fields for update in trial.updates if update.fields.get("samples")]
     if not told:
         return None
     # The first update may hold what was left by another loader.
@@ -53,7 +53,7 @@ def probed(trial: Trial) -> Probed | None:
     return Probed(
         size=round(int(last["samples"]) / passes),
         passes=passes,
-        rate=next((float(one["rates"][0]) for one in rates if one["rates"]), None),
+        rate=next((float(rate["rates"][0]) for rate in rates if rate["rates"]), None),
         loader=loader,
         why=why,
         samples=feeds[0]["samples"] if feeds else None,
@@ -64,7 +64,7 @@ def _loader(trial: Trial) -> tuple[Loader | None, Message | None]:
     feeds = trial.of("feeds")
     if not feeds:
         return None, message("tune_batch.by_hand")
-    numbers = {number for one in feeds for number in one["batchers"]}
+    numbers = {number for feed in feeds for number in feed["batchers"]}
     built = trial.of("batcher")
     chosen = [one for one in built if one["number"] in numbers]
     if not chosen:

@@ -64,7 +64,7 @@ def course_of(curve: Curve) -> Course:
     left_out = len(curve) - len(points)
     curve = Curve(curve.name, [step for step, _ in points], [value for _, value in points])
     higher = higher_is_better(curve.name)
-    values = [-one if higher else one for one in curve.values]
+    values = [-value if higher else value for value in curve.values]
     best = min(range(len(values)), key=lambda place: values[place], default=0)
     if len(values) < FEWEST:
         return Course(curve, Way.TOO_FEW, best, 0.0, higher, left_out)
@@ -94,8 +94,8 @@ def _means(values: Sequence[float], together: int) -> list[float]:
 def _chance(values: Sequence[float]) -> float:
     """How far chance moves one value: from third differences, in which a curve that bends smoothly has no part."""
     off = [
-        abs(one - 3 * two + 3 * three - four)
-        for one, two, three, four in zip(values, values[1:], values[2:], values[3:], strict=False)
+        abs(value - 3 * two + 3 * three - four)
+        for value, two, three, four in zip(values, values[1:], values[2:], values[3:], strict=False)
     ]
     # A curve bends most at its beginning: the later half tells.
     return median(off[len(off) // 2 :]) / (0.6745 * math.sqrt(20))

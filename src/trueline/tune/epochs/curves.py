@@ -34,7 +34,7 @@ def evaluated(path: Path, pattern: str | None, rank: int | None) -> Evaluated:
         return _of_run(path, rank)
     if found.kind is not Kind.CURVES:
         raise BadUsage("tune_epochs.no_curves", path=str(path))
-    curves = [one for one in open_curves(found, pattern) if _is_evaluation(one) or pattern is not None]
+    curves = [curve for curve in open_curves(found, pattern) if _is_evaluation(curve) or pattern is not None]
     missing = None if curves else message("tune_epochs.log_without", path=str(path))
     return Evaluated(sorted(curves, key=_rank_of), by_steps=False, missing=missing)
 
@@ -72,8 +72,8 @@ def chosen(found: Evaluated, name: str | None) -> Curve | None:
     """The curve to judge by: the first, or the one that is asked for."""
     if name is None:
         return found.curves[0] if found.curves else None
-    for one in found.curves:
-        if one.name == name:
-            return one
-    there = ", ".join(one.name for one in found.curves) or "-"
+    for curve in found.curves:
+        if curve.name == name:
+            return curve
+    there = ", ".join(curve.name for curve in found.curves) or "-"
     raise BadUsage("tune_epochs.no_such_metric", metric=name, there=there)

@@ -69,11 +69,11 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
     """The mean of all runs; the script's own rate and its optimizers are those of the first."""
     first = trials[0]
     (span,) = first.of("span")
-    points = _mean([_points(one) for one in trials])
+    points = _mean([_points(trial) for trial in trials])
     name = _accuracy_name(first) if accuracy else None
-    before = [one.updates[0].loss for one in trials if one.updates[0].loss is not None]
+    before = [trial.updates[0].loss for trial in trials if trial.updates[0].loss is not None]
     metric, bounds = _bounds(points, name, float(span["momentum"]), fmean(before) if before else None)
-    rates = [float(one.fields["own"]) for one in first.updates if "own" in one.fields]
+    rates = [float(update.fields["own"]) for update in first.updates if "own" in update.fields]
     return Tested(
         points,
         bounds,
@@ -84,11 +84,11 @@ def tested(trials: Sequence[Trial], *, accuracy: bool, shorter_than: int | None)
         max([float(span["own"]), *rates]) or None,
         float(span["first"]),
         [Optimizer(str(one["kind"]), [float(rate) for rate in one["rates"]]) for one in first.of("rates")],
-        max(int(one.fields["losses"]) for one in first.updates),
+        max(int(update.fields["losses"]) for update in first.updates),
         len(trials),
         follows(first.updates),
-        any(one.stopped for one in trials),
-        any(one.interrupted for one in trials),
+        any(trial.stopped for trial in trials),
+        any(trial.interrupted for trial in trials),
         shorter_than,
         first.ended.last_line[:300] if first.ended_early and first.ended.code else None,
     )
@@ -98,11 +98,11 @@ def _points(trial: Trial) -> list[Point]:
     """Each rate with what the next update finds."""
     updates = trial.updates
     name = _accuracy_name(trial)
-    printed = next((one for one in logged_curves(trial.words) if one.name == name), None)
+    printed = next((curve for curve in logged_curves(trial.words) if curve.name == name), None)
     seen = dict(zip(printed.steps, printed.values, strict=True)) if printed is not None else {}
     return [
-        Point(float(one.fields["rate"]), after.loss, seen.get(one.step + 1))
-        for one, after in pairwise(updates)
+        Point(float(update.fields["rate"]), after.loss, seen.get(update.step + 1))
+        for update, after in pairwise(updates)
         if after.loss is not None
     ]
 
@@ -122,9 +122,9 @@ def _mean(curves: Sequence[Sequence[Point]]) -> list[Point]:
 
 
 def _bounds(points: Sequence[Point], name: str | None, momentum: float, before: float | None) -> tuple[str, Bounds]:
-    losses = [(one.rate, one.loss) for one in points]
+    losses = [(point.rate, point.loss) for point in points]
     by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum, before=before)
-    seen = [(one.rate, -one.accuracy) for one in points if one.accuracy is not None]
+    seen = [(point.rate, -point.accuracy) for point in points if point.accuracy is not None]
     if name is None or len(seen) < FEWEST:
         return LOSS, by_loss
     by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum, by_loss.upper)
@@ -137,7 +137,11 @@ def follows(updates: Sequence[Update]) -> bool:
     The movement is the rate times something that does not change much (Adam and its like), or that falls as the root of
     the loss does (gradients). Where the rate has no effect, neither is so.
     """
-    seen = [(float(one.fields["rate"]), one.fields.get("moved"), one.loss) for one in updates if not one.skipped]
+    seen = [
+        (float(update.fields["rate"]), update.fields.get("moved"), update.loss)
+        for update in updates
+        if not update.skipped
+    ]
     known = [(rate, float(far), loss) for rate, far, loss in seen if isinstance(far, float | int) and loss is not None]
     known = [one for one in known if math.isfinite(one[1]) and math.isfinite(one[2])]
     if len(known) < FEWEST:

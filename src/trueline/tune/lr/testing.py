@@ -82,5 +82,5 @@ def _check(trial: Trial) -> None:
         raise BadScript(f"tune.never_trains{'' if line else '_silent'}", code=trial.ended.code, line=line)
     if trial.ended_early and trial.ended.code and len(updates) <= FEWEST:
         raise BadScript("tune.script_failed", code=trial.ended.code, updates=len(updates), line=line)
-    if all(one.loss is None for one in updates):
+    if all(update.loss is None for update in updates):
         raise BadScript("tune.no_loss")

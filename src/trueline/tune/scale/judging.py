@@ -52,7 +52,7 @@ def judge(found: Searched) -> Judged:
     if suggestion is None:
         return Judged(Verdict.HOPELESS, own.lost_share, 0.0, None, None)
     finest = found.finest
-    if not finest.sizes.nonzero and not any(one.lost for one in finest.updates):
+    if not finest.sizes.nonzero and not any(update.lost for update in finest.updates):
         return Judged(Verdict.ZERO, own.lost_share, 0.0, None, None)
     now = row_of(nearest_power(own.scale), finest.updates, finest.sizes)
     best = row_of(suggestion.power, finest.updates, finest.sizes)

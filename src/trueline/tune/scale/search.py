@@ -89,7 +89,7 @@ class Search:
             again = suggest(runs)
             # What a scaler has made larger since is not what was suggested.
             tried = found.suggestion.scale
-            lost = any(one.lost and one.scale <= tried for one in seen.updates if not one.own_fault)
+            lost = any(update.lost and update.scale <= tried for update in seen.updates if not update.own_fault)
             settled = again is None or again.power == found.suggestion.power or number == _TRIES - 1
             if not lost and settled:
                 return replace(found, tried=seen, confirmed=True)

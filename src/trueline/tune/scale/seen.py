@@ -97,56 +97,56 @@ class Seen:
         """How many updates a scaler that adapts has lost until it first fitted."""
         if self.scaler is None or not self.scaler.dynamic:
             return 0
-        return next((place for place, one in enumerate(self.updates) if not one.lost), len(self.updates))
+        return next((place for place, update in enumerate(self.updates) if not update.lost), len(self.updates))
 
     @property
     def after(self) -> Sequence[SeenUpdate]:
         """The updates that count: those after that, whose loss is a number."""
-        return [one for one in self.updates[self.warm_up :] if not one.own_fault]
+        return [update for update in self.updates[self.warm_up :] if not update.own_fault]
 
     @property
     def lost_share(self) -> float:
         """How many of them were lost to gradients that are not finite."""
         found = self.after
-        return sum(one.lost for one in found) / len(found) if found else float(bool(self.updates))
+        return sum(update.lost for update in found) / len(found) if found else float(bool(self.updates))
 
     @property
     def scale(self) -> float:
         """The scale that was mostly in force."""
         found = self.after or self.updates
-        return float(median(one.scale for one in found)) if found else 1.0
+        return float(median(update.scale for update in found)) if found else 1.0
 
 
 def scaled_by_hand(seen: Seen, scaler: BuiltScaler) -> Seen:
     """The same run, now that its scale is known."""
-    known = [replace(one, scale=one.scale * scaler.scale) for one in seen.updates]
+    known = [replace(update, scale=update.scale * scaler.scale) for update in seen.updates]
     return replace(seen, updates=known, scaler=scaler)
 
 
 def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
     """Put together from what was told."""
-    told = [one for one in updates(words) if "scale" in one.fields]
-    half = any(one.fields["half"] for one in told)
-    brain = any(one.fields["brain"] for one in told)
-    looked = any("gradients" in one.fields for one in told)
+    told = [update for update in updates(words) if "scale" in update.fields]
+    half = any(update.fields["half"] for update in told)
+    brain = any(update.fields["brain"] for update in told)
+    looked = any("gradients" in update.fields for update in told)
     everything = assume_half and not half
-    scaler = _scaler(words, told[0].fields if told else {}, [_hand(one.fields) for one in told])
+    scaler = _scaler(words, told[0].fields if told else {}, [_hand(update.fields) for update in told])
     # A scale by hand is in the numbers, and nobody has told of it.
     hidden = scaler.scale if scaler is not None and scaler.kind is None else 1.0
     counts: Counter[int] = Counter()
     zeros = 0
     found = []
-    for one in told:
-        groups = _groups(one.fields, everything)
+    for update in told:
+        groups = _groups(update.fields, everything)
         for group in groups:
             counts.update({int(exponent): count for exponent, count in group.get("counts", {}).items()})
             zeros += group.get("zeros", 0)
-        activations = one.fields.get("gradients", {}).get("activations", {})
+        activations = update.fields.get("gradients", {}).get("activations", {})
         largest = max(decode(group["largest"]) for group in (*groups, *([activations] if activations else [])))
-        nonfinite = bool(one.fields["nonfinite"])
-        scale = decode(one.fields["scale"]) * hidden
+        nonfinite = bool(update.fields["nonfinite"])
+        scale = decode(update.fields["scale"]) * hidden
         known = None if nonfinite else largest / hidden
-        found.append(SeenUpdate(one.step, scale, known, nonfinite or one.skipped, one.loss))
+        found.append(SeenUpdate(update.step, scale, known, nonfinite or update.skipped, update.loss))
     places = round(math.log2(hidden)) if hidden > 0 else 0
     return Seen(found, Sizes(dict(counts), zeros).shifted(-places), half, brain, looked, scaler)
 
@@ -166,7 +166,7 @@ def _hand(fields: Word) -> float | None:
 
 
 def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) -> BuiltScaler | None:
-    told = [one for one in words if one["told"] == "scaler"]
+    told = [word for word in words if word["told"] == "scaler"]
     # The manager of a training wrapper builds cells of its own: the user's is the first.
     if told:
         one = told[0]
@@ -174,7 +174,7 @@ def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) 
         return BuiltScaler(one["kind"], one["scale"], one["factor"], one["window"], line)
     if first and decode(first["scale"]) > 1.0:
         return BuiltScaler("sens", decode(first["scale"]))
-    known = [one for one in ratios if one is not None and math.isfinite(one)]
+    known = [ratio for ratio in ratios if ratio is not None and math.isfinite(ratio)]
     if not known:
         return None
     middle = median(known)

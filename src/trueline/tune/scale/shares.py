@@ -31,8 +31,8 @@ class Row:
 
 def row_of(power: int, updates: Sequence[SeenUpdate], sizes: Sizes) -> Row:
     """The shares at the scale 2^power."""
-    countable = [one for one in updates if not one.own_fault]
-    over = sum(overflows(one, 2.0**power) for one in countable)
+    countable = [update for update in updates if not update.own_fault]
+    over = sum(overflows(update, 2.0**power) for update in countable)
     under = sizes.share_below(_SMALLEST - power)
     return Row(power, over / len(countable) if countable else 0.0, under, sizes.share_below(_WHOLE - power) - under)
 

@@ -35,11 +35,11 @@ class Suggestion:
 
 def suggest(runs: Sequence[Seen]) -> Suggestion | None:
     """The largest scale at which nothing that was seen overflows, with a margin; None where nothing was seen."""
-    known = [one for run in runs for one in run.updates if not one.own_fault]
-    sizes = [one.largest for one in known if one.largest]
+    known = [update for run in runs for update in run.updates if not update.own_fault]
+    sizes = [update.largest for update in known if update.largest]
     limits = [math.floor(math.log2(LARGEST / max(sizes)))] if sizes else []
     # What was lost at a scale fits at half of that at best.
-    limits += [math.floor(math.log2(one.scale)) - 1 for one in known if one.lost and one.scale > 0]
+    limits += [math.floor(math.log2(update.scale)) - 1 for update in known if update.lost and update.scale > 0]
     if not known:
         return None
     # Where all is zero, all may have vanished.
@@ -55,5 +55,5 @@ def _window(run: Seen) -> int:
         return WINDOW
     # A scaler that has grown too far loses an update by that, once in a window.
     by_growing = math.ceil(count / (window + 1)) + 1
-    lost = sum(one.lost for one in run.after) - by_growing
+    lost = sum(update.lost for update in run.after) - by_growing
     return max(_SHORTEST, min(WINDOW, count // lost)) if lost > 0 else WINDOW

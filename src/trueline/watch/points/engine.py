@@ -73,9 +73,9 @@ class Points:
         self._rows: dict[tuple[int, str], _Row] = {}
         self._averages = Averages()
         self._by_need = {
-            need: [(number, one) for number, one in enumerate(points) if need in one.spec.needs] for need in Need
+            need: [(number, point) for number, point in enumerate(points) if need in point.spec.needs] for need in Need
         }
-        self._changes = [(number, one) for number, one in enumerate(points) if one.id in CHANGES]
+        self._changes = [(number, point) for number, point in enumerate(points) if point.id in CHANGES]
         self._kept = KeptWeights() if self._changes else None
 
     @property
@@ -95,10 +95,10 @@ class Points:
             summary = _summary(array)
             if summary is None:
                 continue
-            for number, one in self._by_need[Need.INITIAL]:
-                if one.id == "WI":
-                    hits += self._judge(number, 0, name, is_initialised_oddly(summary, array.ndim, one.limits))
-                elif one.id == "WO":
+            for number, point in self._by_need[Need.INITIAL]:
+                if point.id == "WI":
+                    hits += self._judge(number, 0, name, is_initialised_oddly(summary, array.ndim, point.limits))
+                elif point.id == "WO":
                     hits += self._judge(number, 0, name, is_non_finite(summary))
             if self._kept is not None:
                 self._kept.keep(name, array, summary)
@@ -112,11 +112,11 @@ class Points:
             if summary is None:
                 continue
             change = self._kept.change(name, array, summary) if self._kept is not None else None
-            for number, one in self._by_need[Need.WEIGHTS]:
-                if one.id in _ON_SUMMARY:
-                    hits += self._judge(number, step, name, _ON_SUMMARY[one.id](summary, one.limits))
+            for number, point in self._by_need[Need.WEIGHTS]:
+                if point.id in _ON_SUMMARY:
+                    hits += self._judge(number, step, name, _ON_SUMMARY[point.id](summary, point.limits))
                 elif change is not None:
-                    hits += self._judge(number, step, name, change.broken(one))
+                    hits += self._judge(number, step, name, change.broken(point))
             if self._kept is not None:
                 self._kept.keep(name, array, summary)
         return hits
@@ -135,15 +135,15 @@ class Points:
         if activation is None or not _is_real(array):
             return []
         hits: list[PointHit] = []
-        for number, one in self._by_need[Need.ACTIVATIONS]:
-            hits += self._judge(number, step, module, is_saturated(array, activation, one.limits), kind)
+        for number, point in self._by_need[Need.ACTIVATIONS]:
+            hits += self._judge(number, step, module, is_saturated(array, activation, point.limits), kind)
         return hits
 
     def norm(self, step: int, name: str, value: float) -> list[PointHit]:
         """A norm, or another number that should move slowly."""
         hits: list[PointHit] = []
-        for number, one in self._by_need[Need.NORMS]:
-            hits += self._judge(number, step, name, self._averages.broken(name, value, one.limits))
+        for number, point in self._by_need[Need.NORMS]:
+            hits += self._judge(number, step, name, self._averages.broken(name, value, point.limits))
         if self._by_need[Need.NORMS]:
             self._averages.add(name, value)
         return hits
@@ -154,25 +154,25 @@ class Points:
         if need not in self.needs or not _is_float(array):
             return []
         hits: list[PointHit] = []
-        for number, one in self._by_need[need]:
-            if one.id == "TR":
-                broken = is_outside(array, one.limits) if _is_real(array) else None
+        for number, point in self._by_need[need]:
+            if point.id == "TR":
+                broken = is_outside(array, point.limits) if _is_real(array) else None
             else:
                 summary = _summary(array) if summary is None else summary
                 if summary is None:
                     continue
-                broken = _ON_SUMMARY[one.id](summary, one.limits)
+                broken = _ON_SUMMARY[point.id](summary, point.limits)
             hits += self._judge(number, step, where, broken, kind)
         return hits
 
     def _judge(self, number: int, step: int, where: str, broken: Broken | None, kind: str = "") -> list[PointHit]:
         """The hit, if there is one that was not told before."""
-        one, place = self.points[number], (number, where)
+        point, place = self.points[number], (number, where)
         if broken is None:
             self._rows.pop(place, None)
             return []
         measured, limit = broken
-        least = one.limits.get("steps")
+        least = point.limits.get("steps")
         if least is not None:
             row = self._rows.setdefault(place, _Row(1, step))
             if row.step != step:
@@ -188,7 +188,7 @@ class Points:
         if len(self._told) >= MOST_PLACES:
             self.untold += 1
             return []
-        hit = PointHit(one.id, step, one.spec.name, where, measured, limit, kind)
+        hit = PointHit(point.id, step, point.spec.name, where, measured, limit, kind)
         self._told[place] = Told(hit, 1, step)
         return [hit]
 

@@ -31,7 +31,7 @@ def finding(hit: PointHit) -> Finding:
     )
 
 
-def _params(hit: PointHit) -> dict[str, Any]:
+def _params(hit: PointHit) -> dict[str, object]:
     first = next(iter(hit.measured))
     # The root of a network has no path.
     named = hit.where or Message("points.whole")

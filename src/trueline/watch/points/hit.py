@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from trueline.model.numbers import plain
 
@@ -25,7 +24,7 @@ class PointHit:
     limit: Mapping[str, float] = field(default_factory=dict)
     kind: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "id": self.id,

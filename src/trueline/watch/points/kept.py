@@ -63,7 +63,7 @@ class KeptWeights:
 
     def bytes(self) -> int:
         """How much memory the copies take."""
-        return sum(one.array.nbytes + _ENTRY_BYTES for one in self._kept.values())
+        return sum(kept.array.nbytes + _ENTRY_BYTES for kept in self._kept.values())
 
     def change(self, name: str, array: Array, summary: Summary) -> Change | None:
         """From what was kept to what is now; None for a weight that is new or has another shape, or has no elements."""

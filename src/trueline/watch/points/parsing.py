@@ -65,7 +65,10 @@ def _read(limit: Limit, text: str) -> dict[str, float] | None:
 
 
 def _takes(spec: Spec) -> str:
-    return ", ".join(f"{one.name}=a..b" if one.unit is Unit.RANGE else f"{one.name}=…" for one in spec.limits) or "–"
+    return (
+        ", ".join(f"{limit.name}=a..b" if limit.unit is Unit.RANGE else f"{limit.name}=…" for limit in spec.limits)
+        or "–"
+    )
 
 
 def _ids() -> str:

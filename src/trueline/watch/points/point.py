@@ -55,7 +55,7 @@ class Spec:
 
     def limit(self, name: str) -> Limit | None:
         """The limit of that name."""
-        return next((one for one in self.limits if one.name == name), None)
+        return next((limit for limit in self.limits if limit.name == name), None)
 
 
 _SIZES: Final = tuple(Limit(name) for name in ("absmean", "max", "min", "mean"))
@@ -137,7 +137,7 @@ class Point:
         return SPECS[self.id]
 
     def __str__(self) -> str:
-        shown = {name: one for name, one in self.limits.items() if name not in ("low", "high")}
+        shown = {name: limit for name, limit in self.limits.items() if name not in ("low", "high")}
         parts = [f"{name}={one:.12g}" for name, one in shown.items()]
         if "low" in self.limits:
             ends = (f"{one:.12g}" if math.isfinite(one) else "" for one in (self.limits["low"], self.limits["high"]))
@@ -147,10 +147,10 @@ class Point:
 
 def point(id: str, **limits: float) -> Point:
     """A watchpoint with these limits and the defaults of the others."""
-    held = {one.name: float(one.default) for one in SPECS[id].limits if one.default is not None}
-    return Point(id, MappingProxyType({**held, **{name: float(one) for name, one in limits.items()}}))
+    held = {limit.name: float(limit.default) for limit in SPECS[id].limits if limit.default is not None}
+    return Point(id, MappingProxyType({**held, **{name: float(limit) for name, limit in limits.items()}}))
 
 
 def needs(points: Iterable[Point]) -> frozenset[Need]:
     """All that has to be shown to these watchpoints, and nothing else."""
-    return frozenset(one for each in points for one in each.spec.needs)
+    return frozenset(need for each in points for need in each.spec.needs)

@@ -24,4 +24,6 @@ def recommended(activations: Collection[str]) -> list[Point]:
         point("GE"),
         point("TO"),
     ]
-    return [*chosen, point("AR")] if any(activation_of(one) is not None for one in activations) else chosen
+    return (
+        [*chosen, point("AR")] if any(activation_of(activation) is not None for activation in activations) else chosen
+    )

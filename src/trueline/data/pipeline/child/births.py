@@ -29,16 +29,16 @@ class Births:
         finally:
             sys.setprofile(before)
 
-    def line(self, value: Any) -> Location | None:
+    def line(self, value: object) -> Location | None:
         """The user's line that built an object."""
         kind, line = self._lines.get(id(value), ("", None))
         return line if kind == type(value).__name__ else None
 
-    def argument(self, value: Any, name: str) -> Any:
+    def argument(self, value: object, name: str) -> Any:
         """What the constructor of an object was given under a name; None where that is not known."""
         return self._arguments.get(id(value), {}).get(name) if self.line(value) is not None else None
 
-    def _see(self, frame: FrameType, event: str, _: Any) -> None:
+    def _see(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if event != "call" or code.co_name != "__init__" or not code.co_argcount:
             return
@@ -57,11 +57,11 @@ class Births:
             self._arguments[id(value)] = {name: _plain(frame.f_locals.get(name)) for name in names}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value if isinstance(value, bool | int | float | str) else None
 
 
-def _inner(frame: FrameType, value: Any) -> bool:
+def _inner(frame: FrameType, value: object) -> bool:
     """Whether this is the constructor of a base class, called by that of the class."""
     caller = frame.f_back
     while caller is not None:

@@ -58,7 +58,7 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
     return found, adapter
 
 
-def _framework(value: Any, adapters: list[Adapter], journal: Journal) -> Adapter | None:
+def _framework(value: object, adapters: list[Adapter], journal: Journal) -> Adapter | None:
     """MindSpore's datasets are iterable too, so it is asked first."""
     for adapter in sorted(adapters, key=lambda one: one.name):
         with journal.aside():
@@ -88,7 +88,7 @@ def _frameworks_aside(journal: Journal) -> Iterator[None]:
             builtins.__import__ = original
 
 
-def _called(asked: Asked, factory: Any, births: Births) -> Any:
+def _called(asked: Asked, factory: object, births: Births) -> Any:
     if not callable(factory):
         raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(factory))
     if needed := required(factory):

@@ -33,13 +33,13 @@ class Changes:
         self._found: dict[str, tuple[int, dict[str, Any]]] = {}
         self._bytes = Bytes()
 
-    def before(self, reader: Reader, given: Any) -> list[Array] | None:
+    def before(self, reader: Reader, given: object) -> list[Array] | None:
         """The arrays that an operator is given, kept for a while."""
         if self._looked >= _MOST_SAMPLES or given is None:
             return None
         return reader.arrays(given, copy=True)
 
-    def after(self, reader: Reader, sample: int, before: list[Array] | None, given: Any, result: Any) -> None:
+    def after(self, reader: Reader, sample: int, before: list[Array] | None, given: object, result: object) -> None:
         """What has become of them."""
         if not before:
             return
@@ -162,7 +162,7 @@ def _scaled(old: Array, new: Array) -> list[Told]:
     largest = float(np.abs(old).max())
     means, stds = [-b / a for a, b in zip(factors, offsets, strict=True)], [1.0 / a for a in factors]
     numbers = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
-    shifted = any(abs(one) > 1e-6 for one in offsets)
+    shifted = any(abs(offset) > 1e-6 for offset in offsets)
     if not shifted and all(1 / 300 < a < 1 / 200 for a in factors) and 0.0 < largest <= 1.5:
         return [("scaled_again", numbers)]
     if not shifted:

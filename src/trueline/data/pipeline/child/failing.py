@@ -67,9 +67,11 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
 
 def _function(error: BaseException, line: Location | None) -> str:
     """The name of the user's function that a line is in; the loops in brackets of Python have none of their own."""
-    frames = [(one.f_code.co_filename, at, one.f_code.co_name) for one, at in traceback.walk_tb(error.__traceback__)]
+    frames = [
+        (frame.f_code.co_filename, at, frame.f_code.co_name) for frame, at in traceback.walk_tb(error.__traceback__)
+    ]
     frames += [(file, int(at), name) for file, at, name in _NAMED.findall(words(error))]
-    place = max((at for at, one in enumerate(frames) if line and one[:2] == (line.file, line.line)), default=-1)
+    place = max((at for at, frame in enumerate(frames) if line and frame[:2] == (line.file, line.line)), default=-1)
     while place > 0 and frames[place][2] in _LOOPS and frames[place - 1][0] == frames[place][0]:
         place -= 1
     return frames[place][2] if place >= 0 else ""

@@ -59,7 +59,7 @@ class FieldSeen:
         self._sizes: list[tuple[int, float]] = []
         self._there: set[int] = set()
 
-    def see(self, sample: int, value: Any, array: Array | None) -> None:
+    def see(self, sample: int, value: object, array: Array | None) -> None:
         """One sample's value; ``array`` where it is numbers."""
         self._there.add(sample)
         self._types.add(_type_name(value), sample)
@@ -114,9 +114,9 @@ class FieldSeen:
 
     def lacking(self, samples: Sequence[int]) -> list[int]:
         """The first of these samples that do not have it."""
-        return [one for one in samples if one not in self._there][:_FIRST]
+        return [sample for sample in samples if sample not in self._there][:_FIRST]
 
-    def _apart(self) -> list[Any] | None:
+    def _apart(self) -> list[object] | None:
         """The few samples whose values are of another order of magnitude than those of all others, and how far."""
         sizes = np.array([size for _, size in self._sizes])
         if len(sizes) < _MANY or not (usual := float(np.median(sizes))):
@@ -135,13 +135,13 @@ class Reader:
     def __init__(self, is_tensor: Callable[[Any], bool], to_numpy: Callable[..., Array]) -> None:
         self._is_tensor, self._to_numpy = is_tensor, to_numpy
 
-    def values(self, tree: Any) -> list[tuple[str, Any]]:
+    def values(self, tree: object) -> list[tuple[str, Any]]:
         """All values of a structure by their paths: arrays, numbers, texts, and None."""
         if tree is None:
             return [("0", None)]
         return list(leaves(tree, self._is_value))
 
-    def array(self, value: Any, *, copy: bool = False) -> Array | None:
+    def array(self, value: object, *, copy: bool = False) -> Array | None:
         """A value as an array; None for texts and the like."""
         if self._is_tensor(value):
             return self._to_numpy(value, copy=copy)
@@ -153,18 +153,18 @@ class Reader:
             return np.array(value)
         return None
 
-    def arrays(self, tree: Any, *, copy: bool = False) -> list[Array]:
+    def arrays(self, tree: object, *, copy: bool = False) -> list[Array]:
         """All that are numbers, in order."""
         found = (self.array(one, copy=copy) for _, one in self.values(tree))
-        return [one for one in found if one is not None and one.dtype.kind in "biufc"]
+        return [array for array in found if array is not None and array.dtype.kind in "biufc"]
 
-    def _is_value(self, value: Any) -> bool:
+    def _is_value(self, value: object) -> bool:
         if value is None or isinstance(value, np.ndarray | np.generic | bool | int | float | str | bytes):
             return True
         return self._is_tensor(value) or _is_image(value) or _is_list_of_numbers(value)
 
 
-def _is_list_of_numbers(value: Any) -> bool:
+def _is_list_of_numbers(value: object) -> bool:
     """Whether this is one value and not a structure: tokens, a row of a table."""
     return (
         isinstance(value, list)
@@ -173,11 +173,11 @@ def _is_list_of_numbers(value: Any) -> bool:
     )
 
 
-def _is_image(value: Any) -> bool:
+def _is_image(value: object) -> bool:
     return hasattr(value, "__array_interface__") and not isinstance(value, type)
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: object) -> str:
     kind = type(value)
     top = kind.__module__.partition(".")[0]
     return kind.__name__ if top == "builtins" else f"{top}.{kind.__name__}"

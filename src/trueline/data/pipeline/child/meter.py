@@ -78,16 +78,16 @@ class _Seen:
             "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
             "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
             "slowest": self.slowest,
-            "fields": [one.told() for one in self.fields.values()],
+            "fields": [seen.told() for seen in self.fields.values()],
             "changes": [*self.changes.told(), *self._reseeds()],
         }
 
-    def _reseeds(self) -> list[dict[str, Any]]:
+    def _reseeds(self) -> list[dict[str, object]]:
         """Whether it leaves a generator in the same state after every sample."""
         states = list(self.chances.values())
         if len(states) < _SURE:
             return []
-        kept = [one for one, *rest in zip(*states, strict=True) if all(one == other for other in rest)]
+        kept = [state for state, *rest in zip(*states, strict=True) if all(state == other for other in rest)]
         return [{"kind": "reseeded", "sample": min(self.chances), "numbers": {}}] if kept else []
 
 
@@ -136,7 +136,7 @@ class Meter:
         """From now on an operator's call on a sample goes through ``tracing``, and nothing is measured."""
         self._traced, self._given = (place, sample, tracing), None
 
-    def untrace(self) -> Any:
+    def untrace(self) -> object:
         """No more; what the traced call gave."""
         self._traced = None
         return self._given
@@ -150,7 +150,7 @@ class Meter:
         finally:
             self.on = False
 
-    def run(self, place: int, call: Callable[[], Any], given: Any) -> Any:
+    def run(self, place: int, call: Callable[[], Any], given: object) -> Any:
         """What the call returns or raises."""
         if self._traced is not None and self._traced[:2] == (place, self._sample):
             with self._traced[2]():
@@ -199,7 +199,7 @@ class Meter:
             self._inside[-1][1] += busy
         return result
 
-    def _look(self, seen: _Seen, result: Any) -> None:
+    def _look(self, seen: _Seen, result: object) -> None:
         for name, value in self._reader.values(result):
             if name not in seen.fields:
                 seen.fields[name] = FieldSeen(name)

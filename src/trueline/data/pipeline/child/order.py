@@ -41,7 +41,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     first = epochs[0]
     declared = content["declared"]
     outside = [one for one in first if declared is not None and not 0 <= one < declared]
-    found_in_order: dict[str, Any] = {
+    found_in_order: dict[str, object] = {
         "known": True,
         "count": [len(one) for one in epochs],
         "sorted": first == sorted(first),
@@ -58,7 +58,7 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     return found_in_order, []
 
 
-def _decided(host: Host) -> dict[str, Any]:
+def _decided(host: Host) -> dict[str, object]:
     """Where the order is decided: the user's line that seeds a generator for it, else what set it up."""
     function, built = host.opened.deciding()
     line = (seeding_line(function) if function is not None else None) or built
@@ -95,8 +95,8 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
     first = epochs[0]
     told = {
         "counts": _counts(epochs),
-        "same": all(one == first for one in epochs) and len(set(first)) > 1,
-        "same_samples": all(sorted(one) == sorted(first) for one in epochs),
+        "same": all(epoch == first for epoch in epochs) and len(set(first)) > 1,
+        "same_samples": all(sorted(epoch) == sorted(first) for epoch in epochs),
         **_decided(host),
         "used_up": _json(_used_up(host)),
         "begins": _json(body_line(host.opened.deciding()[0])),
@@ -118,4 +118,4 @@ def _json(line: Location | None) -> Any:
 
 
 def _counts(epochs: list[list[int]]) -> list[int]:
-    return [len(one) for one in epochs]
+    return [len(epoch) for epoch in epochs]

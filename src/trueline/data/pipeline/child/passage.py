@@ -36,14 +36,14 @@ def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
                 taken.append((_path(host, states, fields[0]), fields))
                 indexes.append(row.index)
     host.meter.states = None
-    path = [one.place for one in taken[0][0]] if taken else []
-    if any([one.place for one in steps] != path for steps, _ in taken):
+    path = [state.place for state in taken[0][0]] if taken else []
+    if any([step.place for step in steps] != path for steps, _ in taken):
         # What the steps made of samples that went other ways cannot be put side by side.
         path, taken = [], [([], fields) for _, fields in taken]
     host.kept["path"] = taken[0][0] if taken else []
     samples, arrays = [], []
     for steps, fields in taken:
-        passed = [steps[0].before[0], *(one.after[0] for one in steps)] if steps else [fields[0]]
+        passed = [steps[0].before[0], *(step.after[0] for step in steps)] if steps else [fields[0]]
         samples.append([len(passed), len(fields)])
         arrays += [*passed, *fields]
     return {"steps": [_told(host, place) for place in path], "samples": samples, "indexes": indexes}, arrays
@@ -87,18 +87,18 @@ def _path(host: Host, states: Sequence[State], last: Array) -> list[State]:
     return found
 
 
-def _same(one: Array, other: Array) -> bool:
-    floats = one.dtype.kind in "fc" and other.dtype.kind in "fc"
-    return one.shape == other.shape and bool(np.array_equal(one, other, equal_nan=floats))
+def _same(array: Array, other: Array) -> bool:
+    floats = array.dtype.kind in "fc" and other.dtype.kind in "fc"
+    return array.shape == other.shape and bool(np.array_equal(array, other, equal_nan=floats))
 
 
-def _told(host: Host, place: int) -> dict[str, Any]:
+def _told(host: Host, place: int) -> dict[str, object]:
     operator = host.meter.of(place)
     line = operator.line.line_json() if operator.line is not None else None
     return {"name": operator.name, "settings": plain(dict(operator.settings)), "line": line}
 
 
-def _like(host: Host, value: Any, example: Any) -> Any:
+def _like(host: Host, value: object, example: object) -> object:
     """An array as what a step was given: a tensor, an image or an array."""
     array = host.reader.array(value)
     if array is None or isinstance(example, np.ndarray):

@@ -49,7 +49,7 @@ def _rows(host: Host, chosen: Any) -> Any:
     try:
         with host.meter.listening():
             for row in host.opened.rows(host.meter, chosen):
-                states = [(one.place, mark(host, list(one.after))) for one in host.meter.states]
+                states = [(state.place, mark(host, list(state.after))) for state in host.meter.states]
                 host.meter.states.clear()
                 yield row, states
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import words
 from trueline.adapters.guest.wire import Content
@@ -50,7 +50,7 @@ def _sample(host: Host) -> int | None:
     return None
 
 
-def _pickled(host: Host) -> dict[str, Any]:
+def _pickled(host: Host) -> dict[str, object]:
     """What cannot be handed to another process."""
     for owner, name, value in held(host.opened.objects()):
         try:

@@ -37,7 +37,7 @@ def answer_trace(host: Host, content: Content, _: list[Array]) -> Answer:
     return {"line": found.line_json() if found is not None else None}, []
 
 
-def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> Any:
+def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> object:
     """One sample, traced while the operator works on it; what the operator gave."""
     host.meter.trace(place, sample, tracer.tracing)
     try:
@@ -50,8 +50,8 @@ def _run(host: Host, place: int, sample: int, tracer: _Tracer) -> Any:
 
 
 def _nonfinite(host: Host, place: int, sample: int) -> Location | None:
-    def not_finite(value: Any) -> bool:
-        return any(one.dtype.kind == "f" and not np.isfinite(one).all() for one in host.reader.arrays(value))
+    def not_finite(value: object) -> bool:
+        return any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in host.reader.arrays(value))
 
     tracer = _Tracer(not_finite)
     _run(host, place, sample, tracer)
@@ -71,7 +71,7 @@ def _kept(host: Host, place: int, sample: int, field: str | None) -> Location | 
     return _origin(host, place, sample, field)
 
 
-def _number(host: Host, value: Any) -> float | None:
+def _number(host: Host, value: object) -> float | None:
     array = host.reader.array(value)
     return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind in "biuf" else None
 
@@ -89,7 +89,7 @@ def _origin(host: Host, place: int, sample: int, field: str | None) -> Location 
     return tracer.found or first.returned
 
 
-def _mark(host: Host, value: Any) -> Any:
+def _mark(host: Host, value: object) -> object:
     array = host.reader.array(value)
     if array is None:
         return None
@@ -182,7 +182,7 @@ class _Tracer:
         finally:
             sys.settrace(before)
 
-    def _call(self, frame: FrameType, event: str, _: Any) -> Any:
+    def _call(self, frame: FrameType, event: str, _: object) -> Any:
         if event != "call" or not is_users(frame.f_code.co_filename):
             return None
         if self._outer is None:
@@ -192,7 +192,7 @@ class _Tracer:
             self._look(frame, self._at[frame.f_back])
         return self._local
 
-    def _local(self, frame: FrameType, event: str, value: Any) -> Any:
+    def _local(self, frame: FrameType, event: str, value: object) -> object:
         self._events += 1
         if self._events > _MOST_EVENTS:
             return None
@@ -241,13 +241,13 @@ class _Tracer:
                 self.found = line
             known[name] = id(value)
 
-    def _tested(self, value: Any) -> bool:
+    def _tested(self, value: object) -> bool:
         return not isinstance(value, type) and not _is_nothing(value) and self._test(value)
 
 
-def _may_change(value: Any) -> bool:
+def _may_change(value: object) -> bool:
     return not isinstance(value, int | float | str | bytes | bool | tuple | frozenset)
 
 
-def _is_nothing(value: Any) -> bool:
+def _is_nothing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isinf(value) and value > 0)

@@ -42,7 +42,7 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
     host.kept["marks"], host.kept["good"] = walk.marks, walk.good
     told = {
         "operators": host.meter.told(),
-        "sample": [{**one.told(), "lacking": one.lacking(walk.good)} for one in walk.fields.values()],
+        "sample": [{**seen.told(), "lacking": seen.lacking(walk.good)} for seen in walk.fields.values()],
         "looked": walk.looked,
         "failures": [*walk.failures.values(), *walk.batch_failures],
         "nothing": walk.nothing,
@@ -137,7 +137,7 @@ class _Walk:
 def copies(host: Host) -> dict[str, Any]:
     """What the datasets hold, where that is one array and not too large to be kept twice."""
     found = {name: host.reader.array(value) for name, value in host.opened.stored().items()}
-    return {name: one.copy() for name, one in found.items() if one is not None and one.nbytes < _MOST_BYTES}
+    return {name: array.copy() for name, array in found.items() if array is not None and array.nbytes < _MOST_BYTES}
 
 
 def _matters(host: Host, name: str, before: Array | None, good: Sequence[int]) -> bool:

@@ -40,7 +40,7 @@ def answer_workers(host: Host, content: Content, _: list[Array]) -> Answer:
     return told, []
 
 
-def _generator(host: Host) -> dict[str, Any]:
+def _generator(host: Host) -> dict[str, object]:
     """Whose generator of random numbers is copied, or seeded alike, in every worker."""
     starting = host.opened.starting()
     line = seeding_line(starting, last=True) if starting is not None else None

@@ -17,23 +17,23 @@ _SEEDING: Final = ("seed", "manual_seed", "set_seed", "default_rng", "RandomStat
 _CHANCE: Final = ("shuffle", "perm", "rand", "sample", "choice")
 
 
-def is_generator(value: Any) -> bool:
+def is_generator(value: object) -> bool:
     """Whether this draws random numbers: NumPy's, torch's or Python's own."""
     kind = type(value)
     return kind.__name__ in _GENERATORS and kind.__module__.partition(".")[0] in ("numpy", "torch", "random")
 
 
-def attribute_line(owner: Any, name: str) -> Location | None:
+def attribute_line(owner: object, name: str) -> Location | None:
     """The line of a class that sets an attribute of its objects."""
     return next((line for line, whole in _writing(owner, name) if whole), None)
 
 
-def last_write(owner: Any, name: str) -> Location | None:
+def last_write(owner: object, name: str) -> Location | None:
     """The last line of a class that sets an attribute of its objects, or a part of it."""
     return next((line for line, _ in reversed(list(_writing(owner, name)))), None)
 
 
-def _writing(owner: Any, name: str) -> Iterator[tuple[Location, bool]]:
+def _writing(owner: object, name: str) -> Iterator[tuple[Location, bool]]:
     """The lines that write an attribute, and whether they write all of it."""
     for kind in type(owner).__mro__:
         for node, line in _nodes(kind):
@@ -41,13 +41,13 @@ def _writing(owner: Any, name: str) -> Iterator[tuple[Location, bool]]:
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                for one in target.elts if isinstance(target, ast.Tuple) else [target]:
-                    part = one.value if isinstance(one, ast.Subscript) else one
+                for subscript in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    part = subscript.value if isinstance(subscript, ast.Subscript) else subscript
                     if isinstance(part, ast.Attribute) and part.attr == name:
-                        yield line, part is one
+                        yield line, part is subscript
 
 
-def seeding_line(function: Any, *, last: bool = False) -> Location | None:
+def seeding_line(function: object, *, last: bool = False) -> Location | None:
     """The line of a function that makes or seeds a generator."""
     found = [
         line
@@ -57,7 +57,7 @@ def seeding_line(function: Any, *, last: bool = False) -> Location | None:
     return (found[-1] if last else found[0]) if found else None
 
 
-def speaks_of_chance(function: Any) -> bool:
+def speaks_of_chance(function: object) -> bool:
     """Whether a function of the user's shuffles or draws."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or not is_users(code.co_filename):
@@ -65,7 +65,7 @@ def speaks_of_chance(function: Any) -> bool:
     return any(word in name.lower() for name in (*code.co_names, *code.co_freevars) for word in _CHANCE)
 
 
-def body_line(function: Any) -> Location | None:
+def body_line(function: object) -> Location | None:
     """The first line of a function that does something."""
     for node, line in _nodes(function):
         if isinstance(node, ast.FunctionDef) and node.body:
@@ -74,7 +74,7 @@ def body_line(function: Any) -> Location | None:
     return None
 
 
-def held(objects: Iterable[Any]) -> Iterator[tuple[Any, str, Any]]:
+def held(objects: Iterable[object]) -> Iterator[tuple[Any, str, Any]]:
     """The attributes of the user's objects: whose, by which name, what."""
     for one in objects:
         for name, value in list(getattr(one, "__dict__", {}).items()):

@@ -17,7 +17,7 @@ _NONE: Final = "NoneType"
 
 def batching(evidence: Evidence) -> Iterator[Finding]:
     """Root first: what a sample lacks explains why it cannot be batched."""
-    failed = next((one for one in evidence.failures if one.doing == "batching"), None)
+    failed = next((failure for failure in evidence.failures if failure.doing == "batching"), None)
     if failed is not None and (evidence.facts.get("own_collate") or failed.columns is not None):
         # The user's own function raised, or told columns by other names: that is the fault.
         yield _cannot(evidence, failed)
@@ -36,7 +36,7 @@ def _nothing(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
         # The user's collating knows of them.
         return
     if not samples:
-        holes = [one for one in evidence.sample if _NONE in one.types and len(one.types) > 1]
+        holes = [field for field in evidence.sample if _NONE in field.types and len(field.types) > 1]
         samples = holes[0].types[_NONE].first if holes and failed is not None else ()
     if samples:
         text = message("data_debug.no_sample", sample=samples[0], count=len(samples), samples=listed(samples))
@@ -46,8 +46,8 @@ def _nothing(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
 def _giving_nothing(evidence: Evidence, sample: int) -> Operator | None:
     """The first operator that gave None for a sample."""
     for operator in evidence.operators:
-        for one in operator.fields:
-            if _NONE in one.types and sample in one.types[_NONE].first:
+        for field in operator.fields:
+            if _NONE in field.types and sample in field.types[_NONE].first:
                 return operator
     return _dataset(evidence)
 
@@ -55,45 +55,45 @@ def _giving_nothing(evidence: Evidence, sample: int) -> Operator | None:
 def _structure(evidence: Evidence) -> Iterator[Finding]:
     """Fields that only some samples have, or that are of another type in some."""
     nothing = len(evidence.parts.get("walk", {}).get("nothing", ()))
-    failed = sum(1 + len(one.again) for one in evidence.failures if one.doing == "walking")
+    failed = sum(1 + len(failure.again) for failure in evidence.failures if failure.doing == "walking")
     whole = evidence.looked - failed - nothing
     if evidence.facts.get("own_collate"):
         return
-    for one in evidence.sample:
-        count = sum(some.count for some in one.types.values())
-        if 0 < count < whole and not (nothing and one.name == "0"):
-            samples = one.lacking if count > whole / 2 else next(iter(one.types.values())).first
-            text = message("data_debug.structure", field=one.name, count=count, whole=whole)
+    for field in evidence.sample:
+        count = sum(some.count for some in field.types.values())
+        if 0 < count < whole and not (nothing and field.name == "0"):
+            samples = field.lacking if count > whole / 2 else next(iter(field.types.values())).first
+            text = message("data_debug.structure", field=field.name, count=count, whole=whole)
             yield fault("structure", text, operator=_dataset(evidence), samples=samples)
             return
-        kinds = {name: some for name, some in one.types.items() if name != _NONE}
-        if len(kinds) > 1 and not one.dtypes:
+        kinds = {name: some for name, some in field.types.items() if name != _NONE}
+        if len(kinds) > 1 and not field.dtypes:
             usual, odd = _usual(kinds)
             some = kinds[odd].first
-            text = message("data_debug.types", field=one.name, usual=usual, odd=odd, samples=listed(some))
+            text = message("data_debug.types", field=field.name, usual=usual, odd=odd, samples=listed(some))
             yield fault("structure", text, operator=_dataset(evidence), samples=some)
             return
 
 
 def _shapes(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
-    for one in evidence.sample:
-        if len(one.shapes) < 2 or failed is None:
+    for field in evidence.sample:
+        if len(field.shapes) < 2 or failed is None:
             # What puts the batches together takes them as they are.
             continue
-        usual, _ = _usual(one.shapes)
-        few = sum(some.count for name, some in one.shapes.items() if name != usual)
-        total = sum(some.count for some in one.shapes.values())
+        usual, _ = _usual(field.shapes)
+        few = sum(some.count for name, some in field.shapes.items() if name != usual)
+        total = sum(some.count for some in field.shapes.values())
         if few > _FEW * total:
             if evidence.facts.get("batches"):
-                yield _ragged(evidence, one, failed)
+                yield _ragged(evidence, field, failed)
                 return
             # Without a loader nobody knows how they are put together.
             continue
-        samples = sorted(at for name, some in one.shapes.items() if name != usual for at in some.first)
-        odd = next(name for name, some in one.shapes.items() if samples[0] in some.first)
-        text = message("data_debug.shapes", field=one.name, odd=odd, usual=usual, sample=samples[0], count=few)
+        samples = sorted(at for name, some in field.shapes.items() if name != usual for at in some.first)
+        odd = next(name for name, some in field.shapes.items() if samples[0] in some.first)
+        text = message("data_debug.shapes", field=field.name, odd=odd, usual=usual, sample=samples[0], count=few)
         operator = first_odd(evidence, "shapes", samples[0])
-        yield fault("cannot_batch", text, operator=operator, samples=samples, field=one.name)
+        yield fault("cannot_batch", text, operator=operator, samples=samples, field=field.name)
         return
 
 
@@ -107,14 +107,14 @@ def _ragged(evidence: Evidence, field: Field, failed: Failure) -> Finding:
 
 
 def _dtypes(evidence: Evidence) -> list[Finding]:
-    for one in evidence.sample:
-        if len(one.dtypes) < 2:
+    for field in evidence.sample:
+        if len(field.dtypes) < 2:
             continue
-        usual, odd = _usual(one.dtypes)
-        samples = one.dtypes[odd].first
-        text = message("data_debug.dtype", field=one.name, odd=odd, usual=usual, sample=samples[0])
+        usual, odd = _usual(field.dtypes)
+        samples = field.dtypes[odd].first
+        text = message("data_debug.dtype", field=field.name, odd=odd, usual=usual, sample=samples[0])
         operator = first_odd(evidence, "dtypes", samples[0])
-        return [fault("dtype", text, operator=operator, samples=samples, field=one.name)]
+        return [fault("dtype", text, operator=operator, samples=samples, field=field.name)]
     return []
 
 
@@ -133,9 +133,9 @@ def _cannot(evidence: Evidence, failed: Failure) -> Finding:
     return fault("cannot_batch", text, operator=operator, samples=samples, line=failed.line, conclusion=sure)
 
 
-def unfit(evidence: Evidence, one: Failure, samples: Sequence[int]) -> Finding:
+def unfit(evidence: Evidence, failure: Failure, samples: Sequence[int]) -> Finding:
     """Columns that do not match: how many values there are, or a name that is not there, or there twice."""
-    told = one.columns or {}
+    told = failure.columns or {}
     names = ", ".join(told["wanted"])
     if told["missing"] is not None:
         text = message("data_debug.missing_column", column=told["missing"], names=names)
@@ -143,17 +143,17 @@ def unfit(evidence: Evidence, one: Failure, samples: Sequence[int]) -> Finding:
         text = message("data_debug.column_twice", column=told["twice"])
     else:
         text = message("data_debug.columns", given=told["given"], wanted=len(told["wanted"]), names=names)
-    some = 1 + len(one.again) < evidence.looked
-    operator = evidence.operator(one.operator)
+    some = 1 + len(failure.again) < evidence.looked
+    operator = evidence.operator(failure.operator)
     # Where all other samples fit, it is that sample's fault and not the names'.
-    return fault("columns", text, operator=operator, samples=samples, line=None if some else one.line)
+    return fault("columns", text, operator=operator, samples=samples, line=None if some else failure.line)
 
 
 def first_odd(evidence: Evidence, what: str, sample: int) -> Operator | None:
     """The first operator after which a sample is unlike the others."""
     for operator in evidence.operators:
-        for one in operator.fields:
-            groups: Mapping[str, Some] = getattr(one, what)
+        for field in operator.fields:
+            groups: Mapping[str, Some] = getattr(field, what)
             if len(groups) > 1 and operator.kind != "group":
                 usual, _ = _usual(groups)
                 if any(sample in some.first for name, some in groups.items() if name != usual):
@@ -163,9 +163,11 @@ def first_odd(evidence: Evidence, what: str, sample: int) -> Operator | None:
 
 def _usual(groups: Mapping[str, Some]) -> tuple[str, str]:
     """The word that most samples have, and the first other one."""
-    usual = max(groups, key=lambda one: groups[one].count)
-    return usual, min((one for one in groups if one != usual), key=lambda one: groups[one].first[0])
+    usual = max(groups, key=lambda group: groups[group].count)
+    return usual, min((group for group in groups if group != usual), key=lambda one: groups[one].first[0])
 
 
 def _dataset(evidence: Evidence) -> Operator | None:
-    return next((one for one in reversed(evidence.operators) if one.kind in ("dataset", "source", "map")), None)
+    return next(
+        (operator for operator in reversed(evidence.operators) if operator.kind in ("dataset", "source", "map")), None
+    )

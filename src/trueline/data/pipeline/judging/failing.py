@@ -22,9 +22,9 @@ def failing(evidence: Evidence) -> Iterator[Finding]:
     if evidence.ended is not None:
         yield _ended(evidence, evidence.ended)
     ended = beyond_the_end(evidence)
-    for one in evidence.failures:
-        if one.doing == "walking" and one is not ended:
-            yield _raises(evidence, one)
+    for failure in evidence.failures:
+        if failure.doing == "walking" and failure is not ended:
+            yield _raises(evidence, failure)
     if evidence.failures or evidence.ended is not None or next(lengths(evidence), None) is not None:
         return
     for name in ("repeat", "order", "epochs", "workers", "run"):
@@ -47,58 +47,60 @@ def _not_pickled(told: Any) -> Finding:
     return fault("cannot_pickle", text, line=read_line(told["pickled"]["line"]) or failed.line)
 
 
-def _raises(evidence: Evidence, one: Failure) -> Finding:
-    operator = evidence.operator(one.operator)
-    samples = [*([one.sample] if one.sample is not None else []), *one.again]
-    if one.columns is not None:
-        return unfit(evidence, one, samples)
-    if one.kind == _NOTHING:
+def _raises(evidence: Evidence, failure: Failure) -> Finding:
+    operator = evidence.operator(failure.operator)
+    samples = [*([failure.sample] if failure.sample is not None else []), *failure.again]
+    if failure.columns is not None:
+        return unfit(evidence, failure, samples)
+    if failure.kind == _NOTHING:
         text = message("data_debug.no_sample", sample=samples[0], count=len(samples), samples=listed(samples))
         return fault("no_sample", text, operator=operator, samples=samples)
     if operator is None:
-        operator = _by_line(evidence, one)
+        operator = _by_line(evidence, failure)
     # Plain code of a dataset has no operators but its functions.
     own = operator is None or operator.kind in ("dataset", "source")
-    name = one.function if own and one.function and not one.function.startswith(("_", "<")) else None
+    name = failure.function if own and failure.function and not failure.function.startswith(("_", "<")) else None
     shown = name or (operator.name if operator is not None else None)
-    raised: dict[str, Any] = {"kind": one.kind, "error": one.error}
+    raised: dict[str, Any] = {"kind": failure.kind, "error": failure.error}
     if shown is not None and samples:
         text = message("data_debug.raises", operator=shown, sample=samples[0], **raised)
     elif samples:
         text = message("data_debug.raises_for", sample=samples[0], **raised)
     else:
-        text = message("data_debug.raises_running", doing=_doing(one), **raised)
-    if one.doing in _LATER:
-        text = message("data_debug.only_later", what=text, doing=_doing(one))
+        text = message("data_debug.raises_running", doing=_doing(failure), **raised)
+    if failure.doing in _LATER:
+        text = message("data_debug.only_later", what=text, doing=_doing(failure))
     if len(samples) > 1:
         text = message("data_debug.and_others", what=text, count=len(samples) - 1, samples=listed(samples[1:]))
-    return fault("raises", text, operator=operator, line=one.line, samples=samples, name=name)
+    return fault("raises", text, operator=operator, line=failure.line, samples=samples, name=name)
 
 
-def _by_line(evidence: Evidence, one: Failure) -> Operator | None:
+def _by_line(evidence: Evidence, failure: Failure) -> Operator | None:
     """The operator whose function an error comes from, where it was raised in another thread or process."""
     for operator in evidence.operators:
-        here = operator.line is not None and one.line is not None and operator.line.file == one.line.file
-        if here and one.function and operator.name.split(".")[-1] == one.function:
+        here = operator.line is not None and failure.line is not None and operator.line.file == failure.line.file
+        if here and failure.function and operator.name.split(".")[-1] == failure.function:
             return operator
     return None
 
 
-def _ended(evidence: Evidence, one: Failure) -> Finding:
-    operator = evidence.operator(one.operator)
-    samples = [one.sample] if one.sample is not None else []
-    where: Message | str = message("data_debug.sample", sample=one.sample) if samples else _doing(one)
-    if one.kind == "hangs":
-        text = message("data_debug.hangs", where=where, seconds=float(one.error))
-        return fault("hangs", text, operator=operator, line=one.line, samples=samples)
-    if one.kind == "dies":
-        text = message("data_debug.dies", where=where, said=one.error)
-        return fault("dies", text, operator=operator, line=one.line, samples=samples)
-    if all(word in one.error for word in ("IterableDataset", "shuffle")):
+def _ended(evidence: Evidence, failure: Failure) -> Finding:
+    operator = evidence.operator(failure.operator)
+    samples = [failure.sample] if failure.sample is not None else []
+    where: Message | str = message("data_debug.sample", sample=failure.sample) if samples else _doing(failure)
+    if failure.kind == "hangs":
+        text = message("data_debug.hangs", where=where, seconds=float(failure.error))
+        return fault("hangs", text, operator=operator, line=failure.line, samples=samples)
+    if failure.kind == "dies":
+        text = message("data_debug.dies", where=where, said=failure.error)
+        return fault("dies", text, operator=operator, line=failure.line, samples=samples)
+    if all(word in failure.error for word in ("IterableDataset", "shuffle")):
         advice = message("data_debug.advice_iterable")
-        return fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=one.line, advice=advice)
-    return fault("not_built", message("data_debug.not_built", kind=one.kind, error=one.error), line=one.line)
+        return fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=failure.line, advice=advice)
+    return fault(
+        "not_built", message("data_debug.not_built", kind=failure.kind, error=failure.error), line=failure.line
+    )
 
 
-def _doing(one: Failure) -> Message:
-    return message(f"data_debug.doing_{one.doing}")
+def _doing(failure: Failure) -> Message:
+    return message(f"data_debug.doing_{failure.doing}")

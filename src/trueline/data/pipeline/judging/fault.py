@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.evidence import Operator
 from trueline.model.finding import Certainty, Conclusion, Finding
@@ -60,8 +60,8 @@ def fault(
     conclusion: Conclusion = Conclusion.FOUND,
     certainty: Certainty = Certainty.CERTAIN,
     advice: Message | None = None,
-    measured: Any = None,
-    limit: Any = None,
+    measured: object = None,
+    limit: object = None,
     field: str | None = None,
     name: str | None = None,
 ) -> Finding:

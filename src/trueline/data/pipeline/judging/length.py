@@ -38,10 +38,10 @@ def beyond_the_end(evidence: Evidence) -> Failure | None:
     declared, found = evidence.facts.get("length"), evidence.parts.get("length", {}).get("true")
     if declared is None or found is None or not 0 < found < declared:
         return None
-    for one in evidence.failures:
-        samples = {one.sample, *one.again}
-        if one.kind in _AT_THE_END and min(filter(None, samples), default=0) >= found and declared - 1 in samples:
-            return one
+    for failure in evidence.failures:
+        samples = {failure.sample, *failure.again}
+        if failure.kind in _AT_THE_END and min(filter(None, samples), default=0) >= found and declared - 1 in samples:
+            return failure
     return None
 
 

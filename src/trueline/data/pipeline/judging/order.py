@@ -109,11 +109,11 @@ def _changed(evidence: Evidence) -> Iterator[Finding]:
     names = evidence.parts.get("walk", {}).get("changed", ())
     if names:
         text = message("data_debug.changes_data", names=", ".join(names))
-        steps = [one for one in evidence.operators if any(each.kind == "in_place" for each in one.changes)]
+        steps = [one for one in evidence.operators if any(change.kind == "in_place" for change in one.changes)]
         operator = steps[0] if steps else evidence.source
         yield fault("changes_data", text, operator=operator, samples=[0], certainty=Certainty.LIKELY)
     for operator in evidence.operators:
-        if any(one.kind == "reseeded" for one in operator.changes):
+        if any(change.kind == "reseeded" for change in operator.changes):
             text = message("data_debug.reseeded", operator=operator.name)
             yield fault("reseeded", text, operator=operator, samples=[0])
             return

@@ -22,11 +22,11 @@ _CALLS: Final = 3
 
 def speed(evidence: Evidence) -> Iterator[Finding]:
     """A note: whether that hurts depends on how long the network takes."""
-    timed = [one for one in evidence.operators if one.calls >= _CALLS and one.kind != "group"]
-    total = sum(one.typical * one.calls for one in timed)
+    timed = [operator for operator in evidence.operators if operator.calls >= _CALLS and operator.kind != "group"]
+    total = sum(operator.typical * operator.calls for operator in timed)
     if not timed or not total:
         return
-    slow = max(timed, key=lambda one: one.typical * one.calls)
+    slow = max(timed, key=lambda operator: operator.typical * operator.calls)
     share = slow.typical * slow.calls / total
     waits = slow.waited > _WAITING * slow.typical
     limit = _SLOW_ALONE if waits or share >= _ALONE else _SLOW

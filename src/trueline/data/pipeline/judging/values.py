@@ -138,7 +138,7 @@ def _range(evidence: Evidence) -> Iterator[Finding]:
 
 def _scaling(evidence: Evidence) -> Operator | None:
     """The last operator of which a range can be seen: the dataset itself gives what the last transform made."""
-    steps = [one for one in evidence.operators if one.kind in ("step", "map")]
+    steps = [operator for operator in evidence.operators if operator.kind in ("step", "map")]
     return steps[-1] if steps else None
 
 
@@ -188,4 +188,4 @@ def _are_labels(field: Field) -> bool:
 
 
 def _short(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{one:.3g}" for one in numbers)
+    return ", ".join(f"{number:.3g}" for number in numbers)

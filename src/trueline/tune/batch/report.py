@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Conclusion, Finding
 from trueline.model.location import Location
@@ -46,7 +46,7 @@ def result(found: Climbed, root: Path) -> Result:
         "metric": {"name": found.metric.name, "higher": found.metric.higher} if found.metric is not None else None,
         "margin": {"width": judged.margin.width, "why": judged.margin.why} if judged.margin is not None else None,
         "suggestion": {"batch_size": judged.best.size, "lr": judged.best.rate} if judged.best is not None else None,
-        "rungs": [_rung_json(one, less) for one, less in zip(found.rungs, judged.lost, strict=True)],
+        "rungs": [_rung_json(rung, less) for rung, less in zip(found.rungs, judged.lost, strict=True)],
         "interrupted": found.interrupted,
     }
     code = Exit.PROBLEM if judged.verdict is Verdict.LARGE else Exit.FINE
@@ -57,7 +57,7 @@ def report(found: Climbed, root: Path) -> Report:
     """For people."""
     judged = judge(found)
     finding = _finding(found, judged, root)
-    blocks: list[Block] = [Text(one) for one in _notes(found, judged, root)]
+    blocks: list[Block] = [Text(note) for note in _notes(found, judged, root)]
     if found.rungs:
         blocks.insert(1 if found.interrupted else 0, _table(found, judged))
     return Report(message("tune_batch.title"), finding.message, [finding], blocks)
@@ -67,7 +67,7 @@ def _finding(found: Climbed, judged: Judged, root: Path) -> Finding:
     loader = found.probed.loader
     line = shown_line(loader.line, root) if loader is not None and found.by_argument is None else None
     baseline = found.rungs[0] if found.rungs else None
-    params: dict[str, Any] = {}
+    params: dict[str, object] = {}
     if judged.asked is not None and baseline is not None and found.metric is not None:
         params = {
             "size": judged.asked.size,
@@ -126,7 +126,7 @@ def _notes(found: Climbed, judged: Judged, root: Path) -> list[Message]:
     baseline = found.rungs[0] if found.rungs else None
     if baseline is not None and len(baseline.values) > 1 and len(set(baseline.values)) == 1:
         said.append(message("tune_batch.same_repeats"))
-    if any(one.speed is not None for one in found.rungs):
+    if any(rung.speed is not None for rung in found.rungs):
         said.append(message("tune_batch.speed_noise"))
     return said
 
@@ -137,36 +137,44 @@ def _table(found: Climbed, judged: Judged) -> Table:
     columns += [message("tune_batch.column_named", name=name)]
     columns += [message(f"tune_batch.column_{one}") for one in ("speed", "note")]
     rows = [
-        (one.size, one.rate, one.updates, one.samples, one.value, _speed(one.speed), _note(one, found, judged, less))
-        for one, less in zip(found.rungs, judged.lost, strict=True)
+        (
+            rung.size,
+            rung.rate,
+            rung.updates,
+            rung.samples,
+            rung.value,
+            _speed(rung.speed),
+            _note(rung, found, judged, less),
+        )
+        for rung, less in zip(found.rungs, judged.lost, strict=True)
     ]
-    marked = frozenset(place for place, one in enumerate(found.rungs) if one is judged.best)
+    marked = frozenset(place for place, rung in enumerate(found.rungs) if rung is judged.best)
     return Table(message("tune_batch.table"), columns, rows, marked)
 
 
-def _note(one: Rung, found: Climbed, judged: Judged, less: float | None) -> Message | None:
-    if one.failed is not None:
-        return one.failed
-    if one is found.rungs[0]:
+def _note(rung: Rung, found: Climbed, judged: Judged, less: float | None) -> Message | None:
+    if rung.failed is not None:
+        return rung.failed
+    if rung is found.rungs[0]:
         return message("tune_batch.note_base")
     if less is None or judged.margin is None:
         return None
     kind = "within" if less <= judged.margin.width else "worse"
-    return message(f"tune_batch.note_{kind}_own" if one.size == found.probed.size else f"tune_batch.note_{kind}")
+    return message(f"tune_batch.note_{kind}_own" if rung.size == found.probed.size else f"tune_batch.note_{kind}")
 
 
-def _rung_json(one: Rung, less: float | None) -> dict[str, Any]:
+def _rung_json(rung: Rung, less: float | None) -> dict[str, object]:
     return {
-        "batch_size": one.size,
-        "came": one.came,
-        "lr": one.rate,
-        "updates": one.updates,
-        "samples": one.samples,
-        "value": one.value,
-        "values": list(one.values),
+        "batch_size": rung.size,
+        "came": rung.came,
+        "lr": rung.rate,
+        "updates": rung.updates,
+        "samples": rung.samples,
+        "value": rung.value,
+        "values": list(rung.values),
         "lost": less,
-        "samples_per_second": one.speed,
-        "failed": one.failed.text() if one.failed is not None else None,
+        "samples_per_second": rung.speed,
+        "failed": rung.failed.text() if rung.failed is not None else None,
     }
 
 

@@ -62,8 +62,8 @@ def result(found: Searched, root: Path) -> Result:
         "confirmed": found.confirmed,
         "scales": [[step, scale] for step, scale in _course(found.own)],
         "table": [
-            {"scale": one.scale, "overflow": one.overflow, "underflow": one.underflow, "subnormal": one.subnormal}
-            for one in _rows(found)
+            {"scale": row.scale, "overflow": row.overflow, "underflow": row.underflow, "subnormal": row.subnormal}
+            for row in _rows(found)
         ],
         "interrupted": found.interrupted,
     }
@@ -87,8 +87,8 @@ def report(found: Searched, root: Path) -> Report:
         blocks.append(_table(rows, found))
     course = _course(found.own)
     if len(course) > 1:
-        steps = [one.step for one in found.own.updates]
-        scales = [float(nearest_power(one.scale)) for one in found.own.updates]
+        steps = [update.step for update in found.own.updates]
+        scales = [float(nearest_power(update.scale)) for update in found.own.updates]
         blocks.append(Curves(message("tune_scale.course"), [Curve("log2", steps, scales)]))
     finding = _finding(found, judged, root)
     return Report(message("tune_scale.title"), finding.message, [finding], blocks)
@@ -96,7 +96,7 @@ def report(found: Searched, root: Path) -> Report:
 
 def _finding(found: Searched, judged: Judged, root: Path) -> Finding:
     own = found.own
-    params: dict[str, Any] = {
+    params: dict[str, object] = {
         "updates": len(own.after),
         "lost": _percent(judged.lost),
         "vanished": _percent(judged.vanished),
@@ -191,9 +191,9 @@ def _table(rows: Sequence[Row], found: Searched) -> Table:
 def _course(seen: Seen) -> list[tuple[int, float]]:
     """The scale where it begins and wherever it changes."""
     found: list[tuple[int, float]] = []
-    for one in seen.updates:
-        if not found or found[-1][1] != one.scale:
-            found.append((one.step, one.scale))
+    for update in seen.updates:
+        if not found or found[-1][1] != update.scale:
+            found.append((update.step, update.scale))
     return found
 
 
@@ -207,7 +207,7 @@ def _numbers(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, Any]:
+def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, object]:
     scaler = found.own.scaler
     adapts = scaler is None or scaler.dynamic
     return {
@@ -217,7 +217,7 @@ def _suggestion_json(suggestion: Suggestion, found: Searched) -> dict[str, Any]:
     }
 
 
-def _scaler_json(seen: Seen, root: Path) -> dict[str, Any] | None:
+def _scaler_json(seen: Seen, root: Path) -> dict[str, object] | None:
     scaler = seen.scaler
     if scaler is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
@@ -38,7 +38,7 @@ def conclusion(judged: Judged) -> Message:
     return message(f"tune_epochs.concluded_{course.way.value}", **shown)
 
 
-def _params(judged: Judged, course: Course) -> dict[str, Any]:
+def _params(judged: Judged, course: Course) -> dict[str, object]:
     where = "after" if judged.found.by_steps else "at"
     return {
         "name": course.curve.name,
@@ -101,7 +101,7 @@ def result(judged: Judged) -> Result:
     return Result("tune epochs", conclusion(judged), code, [found], fields)
 
 
-def _best(course: Course) -> dict[str, Any]:
+def _best(course: Course) -> dict[str, object]:
     return {"evaluation": course.best + 1, "step": course.best_step, "value": course.best_value}
 
 
@@ -124,16 +124,16 @@ def _table(courses: Sequence[Course]) -> Table:
     columns = ("metric", "course", "evaluations", "first", "best_at", "best", "last", "way")
     rows = [
         [
-            one.curve.name,
-            one.curve,
-            len(one.curve),
-            one.curve.values[0],
-            one.best + 1,
-            one.best_value,
-            one.curve.values[-1],
-            message(f"tune_epochs.way_{one.way.value}"),
+            course.curve.name,
+            course.curve,
+            len(course.curve),
+            course.curve.values[0],
+            course.best + 1,
+            course.best_value,
+            course.curve.values[-1],
+            message(f"tune_epochs.way_{course.way.value}"),
         ]
-        for one in courses
-        if len(one.curve)
+        for course in courses
+        if len(course.curve)
     ]
     return Table(message("tune_epochs.table"), [message(f"tune_epochs.column_{name}") for name in columns], rows)

@@ -53,12 +53,12 @@ def result(tested: Tested) -> Result:
         "metric": tested.metric,
         "tried": {"from": tested.low, "to": tested.high, "steps": tested.updates, "runs": tested.runs},
         "ended": _ended(tested),
-        "optimizers": [{"kind": one.kind, "lr": list(one.rates)} for one in tested.optimizers],
+        "optimizers": [{"kind": optimizer.kind, "lr": list(optimizer.rates)} for optimizer in tested.optimizers],
         "losses_each": tested.losses_each,
         "shorter_than": tested.shorter_than,
         "curve": [
-            {"lr": one.rate, "loss": one.loss, "accuracy": one.accuracy, "smoothed": smoothed}
-            for one, smoothed in zip(tested.points, _smoothed(tested), strict=True)
+            {"lr": point.rate, "loss": point.loss, "accuracy": point.accuracy, "smoothed": smoothed}
+            for point, smoothed in zip(tested.points, _smoothed(tested), strict=True)
         ],
     }
     code = Exit.PROBLEM if found.conclusion is Conclusion.FOUND else Exit.FINE
@@ -77,7 +77,7 @@ def _smoothed(tested: Tested) -> list[float | None]:
     """The smoothed metric at each point; None where there is none."""
     sign = 1 if tested.metric == LOSS else -1
     found: list[float | None] = [None] * len(tested.points)
-    places = [place for place, one in enumerate(tested.points) if tested.metric == LOSS or one.accuracy is not None]
+    places = [place for place, point in enumerate(tested.points) if tested.metric == LOSS or point.accuracy is not None]
     for place, value in zip(places, tested.bounds.smoothed, strict=False):
         found[place] = sign * value
     return found
@@ -90,7 +90,7 @@ def report(tested: Tested, script: str, *, page: bool = False) -> Report:
         blocks.append(_curve(tested, page=page))
     if tested.bounds.suggestion is not None:
         blocks.append(_table(tested))
-    blocks += [Text(one) for one in notes(tested)]
+    blocks += [Text(note) for note in notes(tested)]
     return Report(message("tune_lr.title", script=script), conclusion(tested), [finding(tested)], blocks)
 
 
@@ -102,12 +102,12 @@ def _curve(tested: Tested, *, page: bool) -> Curves:
         last = shown[-1][0] if shown else len(tested.points)
         raw = [
             (place, value)
-            for place, one in enumerate(tested.points[: last + 1])
-            if (value := one.loss if tested.metric == LOSS else one.accuracy) is not None
+            for place, point in enumerate(tested.points[: last + 1])
+            if (value := point.loss if tested.metric == LOSS else point.accuracy) is not None
         ]
         every = Curve(_name(tested, smoothed=False), [place for place, _ in raw], [value for _, value in raw])
         curves = [every, *curves] if shown else [every]
-    axis = Axis("tune_lr.at_rate", {place: short(one.rate) for place, one in enumerate(tested.points)})
+    axis = Axis("tune_lr.at_rate", {place: short(point.rate) for place, point in enumerate(tested.points)})
     return Curves(message("tune_lr.curve", what=what(tested)), curves, axis=axis, marks=list(_marks(tested)))
 
 
@@ -120,7 +120,7 @@ def _shown(tested: Tested, seen: Sequence[tuple[int, float]]) -> list[tuple[int,
     if tested.metric != LOSS or not tested.bounds.gained:
         return list(seen)
     most = tested.bounds.start + _MOST_SHOWN * (tested.bounds.start - tested.bounds.best)
-    last = max(place for place, one in enumerate(tested.points) if one.loss <= most)
+    last = max(place for place, point in enumerate(tested.points) if point.loss <= most)
     return [one for one in seen if one[0] <= last + 1]
 
 
@@ -145,14 +145,21 @@ def _table(tested: Tested) -> Table:
     bounds = tested.bounds
     reference = max(tested.optimizers[0].rates, default=0.0)
     rows = []
-    for number, one in enumerate(tested.optimizers):
-        for group, own in enumerate(one.rates):
+    for number, optimizer in enumerate(tested.optimizers):
+        for group, own in enumerate(optimizer.rates):
             factor = own / reference if reference > 0 else 1.0
             rates = [
                 short(rate * factor) if rate is not None else None
                 for rate in (bounds.lower, bounds.suggestion, bounds.upper)
             ]
-            rows.append([f"{one.kind} {number}" if len(tested.optimizers) > 1 else one.kind, group, short(own), *rates])
+            rows.append(
+                [
+                    f"{optimizer.kind} {number}" if len(tested.optimizers) > 1 else optimizer.kind,
+                    group,
+                    short(own),
+                    *rates,
+                ]
+            )
     columns = ("optimizer", "group", "own", "lower", "suggestion", "upper")
     return Table(message("tune_lr.table"), [message(f"tune_lr.column_{name}") for name in columns], rows)
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table
+from trueline.model.result import Exit, Result
 from trueline.watch.coverage import Coverage
 from trueline.watch.hit import Hit, Tensor
 from trueline.watch.points import finding as point_finding
 from trueline.watch.state import Watch
+
+if TYPE_CHECKING:
+    from trueline.watch.dump import DumpWatch
+    from trueline.watch.running import Watched
 
 NON_FINITE: Final = "nf.01"
 SKIPPED: Final = "nf.02"
@@ -80,7 +85,7 @@ def _hit(hit: Hit) -> Finding:
             rank=hit.rank,
             sample=hit.samples[0] if hit.samples else None,
         ),
-        evidence=[one.to_json() for one in (*hit.inputs, *hit.outputs)],
+        evidence=[tensor.to_json() for tensor in (*hit.inputs, *hit.outputs)],
         extra={"cause": hit.cause, "phase": hit.part, "op": hit.op, "way": hit.way},
     )
 
@@ -105,6 +110,35 @@ def _unfound(watch: Watch) -> Finding:
     )
 
 
+def result(watched: Watched) -> Result:
+    """The answer of the verb: the first hit, and how much was watched."""
+    coverage, seen = watched.coverage, watched.watch or Watch()
+    untouched = watched.watch is None and coverage.off is None and not coverage.unseen
+    found = [without_framework()] if untouched else findings(seen, watched.hit, coverage)
+    fields = {
+        "first": watched.hit.to_json() if watched.hit is not None else None,
+        "script_exit": watched.code,
+        "steps": seen.steps,
+        "skipped": seen.skipped,
+        "thrown_away": seen.thrown_away,
+        "kept_bytes": seen.kept_bytes,
+        **coverage.to_json(),
+    }
+    return Result("watch", conclusion(found), coverage.exit(found), found, fields)
+
+
+def dump_result(dump: DumpWatch) -> Result:
+    """The answer of the verb on a dump folder."""
+    first = dump.first.to_json() if dump.first is not None else None
+    code = Exit.FINE if dump.first is None else Exit.PROBLEM
+    return Result("watch", dump.sentence(), code, [dump.finding()], {"first": first})
+
+
+def dump_report(dump: DumpWatch) -> Report:
+    """The same for people."""
+    return Report(message("watch.title", script=str(dump.path)), dump.sentence(), [dump.finding()])
+
+
 def report(script: str, found: list[Finding], hit: Hit | None) -> Report:
     """For people to read."""
     return Report(message("watch.title", script=script), conclusion(found), found, list(blocks_of(hit)))
@@ -122,29 +156,29 @@ def blocks_of(hit: Hit | None) -> Iterator[Block]:
     for line in dict.fromkeys((hit.line, hit.forward_line)):
         if line is not None:
             yield from source_around(line)
-    tensors = [(message("watch.took"), one) for one in hit.inputs] + [
-        (message("watch.gave"), one) for one in hit.outputs
+    tensors = [(message("watch.took"), tensor) for tensor in hit.inputs] + [
+        (message("watch.gave"), output) for output in hit.outputs
     ]
     columns = ("name", "dtype", "nan", "inf", "smallest", "largest", "zeros")
     headings = [message("watch.column_what"), *(message(f"watch.column_{name}") for name in columns)]
-    rows = [[what, *_numbers(one)] for what, one in tensors]
+    rows = [[what, *_numbers(tensor)] for what, tensor in tensors]
     if rows:
         yield Table(message("watch.table_numbers", op=hit.op), headings, rows)
     if hit.chain:
-        rows = [[one.op, one.module, place(one.line), one.largest] for one in hit.chain]
+        rows = [[link.op, link.module, place(link.line), link.largest] for link in hit.chain]
         names = ("op", "module", "line", "largest")
         yield Table(message("watch.table_chain"), [message(f"watch.column_{name}") for name in names], rows)
     if len(hit.stack) > 1:
-        rows = [[place(one)] for one in hit.stack]
+        rows = [[place(location)] for location in hit.stack]
         yield Table(message("watch.table_stack"), [message("watch.column_line")], rows)
 
 
-def _numbers(one: Tensor) -> list[object]:
-    if one.summary is None:
-        return [one.name, one.dtype, "", "", "", "", ""]
-    summary = one.summary
+def _numbers(tensor: Tensor) -> list[object]:
+    if tensor.summary is None:
+        return [tensor.name, tensor.dtype, "", "", "", "", ""]
+    summary = tensor.summary
     infinite = summary.pos_inf + summary.neg_inf
-    return [one.name, one.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
+    return [tensor.name, tensor.dtype, summary.nan, infinite, summary.minimum, summary.maximum, summary.zeros]
 
 
 def place(line: Location | None) -> str:
