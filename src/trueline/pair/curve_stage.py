@@ -30,7 +30,7 @@ _BATCHES: Final = 4
 _CLOSE: Final = 1e-5
 # Another library's kernel is off by a few roundings, not one, and a maximum that switches is rare in a few tries.
 _KERNELS: Final = 4
-_MORE: Final = 2
+_FURTHER_TRIES: Final = 2
 _MARGIN: Final = 3.0
 
 
@@ -79,7 +79,7 @@ def curve_stage(
     tried = _tried(bench, training, tries)
     curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
     if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
-        tried |= _tried(bench, training, _MORE * tries, _KERNELS)
+        tried |= _tried(bench, training, _FURTHER_TRIES * tries, _KERNELS)
     if curves.verdict is Verdict.DIFFERS and _within(here, there, tried):
         # Such a training leaves its own line as far and as soon by its own roundings.
         curves = replace(curves, verdict=Verdict.NOISE, parts=None)

@@ -19,7 +19,7 @@ from trueline.pair.questions.module_run import Change, RunModule
 from trueline.pair.sides.side import Side
 
 # A cause that no ordinary input shows must stand out from noise by this factor.
-_CLEAR: Final = 4.0
+_MIN_EXCESS: Final = 4.0
 _DEEPEST: Final = 1
 
 
@@ -83,7 +83,7 @@ def _blamed(trials: Trials, all_of_them: Sequence[Difference], difference: Diffe
     tried = [candidate for candidate in all_of_them if candidate.change is not None]
     others = [candidate for candidate in tried if candidate is not difference]
     apart = trials.judge(others)
-    if apart.excess <= _CLEAR:
+    if apart.excess <= _MIN_EXCESS:
         return None
     limit = trials.reference.limit(Kind.OUT)
     if difference.change is None:

@@ -18,7 +18,7 @@ from trueline.pair.sides.side import Side
 
 _ROUNDS: Final = 4
 _SAMPLES: Final = 256
-_MOST: Final = 1 << 20
+_MAX_ELEMENTS: Final = 1 << 20
 # How far two estimates of one rate lie apart by chance, as a logarithm.
 _CHANCE: Final = 0.25
 
@@ -93,5 +93,5 @@ def many(arrays: Sequence[Array]) -> list[Array]:
 
 
 def _many(array: Array) -> Array:
-    times = max(1, min(_SAMPLES // max(1, array.shape[0] if array.ndim else 1), _MOST // max(1, array.size)))
+    times = max(1, min(_SAMPLES // max(1, array.shape[0] if array.ndim else 1), _MAX_ELEMENTS // max(1, array.size)))
     return np.concatenate([array] * times) if array.ndim else array

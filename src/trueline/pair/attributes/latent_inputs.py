@@ -15,7 +15,7 @@ from trueline.pair.attributes.reference import Reference
 from trueline.pair.blame import Cause
 
 _KNEES: Final = 12.0
-_LARGE: Final = 100.0
+_LARGE_FACTOR: Final = 100.0
 _ELEMENTWISE: Final = frozenset({"activation"})
 _SIZED: Final = frozenset({"resize", "softmax", "shape", "pooling", "convolution", "padding"})
 _VARIANCES: Final = ("running_var", "moving_variance", "bn2d.moving_variance")
@@ -52,7 +52,7 @@ def provocations(modules: Modules, reference: Reference, differences: Sequence[D
     if family in _SIZED:
         yield from (Provocation(_each(reference.ins, _larger(more))) for more in (1, 2, 3))
     if known is None or family in _ELEMENTWISE:
-        yield Provocation(_each(reference.ins, lambda array: array * array.dtype.type(_LARGE)))
+        yield Provocation(_each(reference.ins, lambda array: array * array.dtype.type(_LARGE_FACTOR)))
     if family == "embedding" and reference.outs:
         yield Provocation(reference.ins, gout=[np.ones_like(array) for array in reference.outs])
 

@@ -15,7 +15,7 @@ from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
 
 # A gradient this much smaller than the block's largest is rounding.
-_SMALL: Final = 1e-3
+_ROUNDING_SHARE: Final = 1e-3
 _PARAMETER: Final = "param/"
 _INPUT: Final = "in/"
 
@@ -81,7 +81,7 @@ def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float 
 def parted(bench: Between, port: Between, limit: float) -> dict[str, float]:
     """How far apart the gradients are, where that is beyond the limit."""
     shared = [name for name in bench.gradients if name in port.gradients]
-    least = _SMALL * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
+    least = _ROUNDING_SHARE * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
     levels = {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
     return {name: level for name, level in levels.items() if level > limit}
 
@@ -90,7 +90,7 @@ def ended(bench: Between, port: Between) -> list[str]:
     """Where one side has a gradient and the other has none."""
     shared = [name for name in bench.gradients if name in port.gradients]
     sizes = {name: (size_of(bench.gradients[name]), size_of(port.gradients[name])) for name in shared}
-    least = _SMALL * max((size for pair in sizes.values() for size in pair), default=0.0)
+    least = _ROUNDING_SHARE * max((size for pair in sizes.values() for size in pair), default=0.0)
     return [name for name, (there, here) in sizes.items() if min(there, here) == 0.0 and max(there, here) > least]
 
 

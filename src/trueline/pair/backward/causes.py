@@ -24,7 +24,7 @@ from trueline.pair.sides.side import Side
 _DEPTH: Final = 8
 _MOST_INPUTS: Final = 64
 # Gradients that are nearer than this are the same, whatever rounding there is; a fault moves them much further.
-_NEAR: Final = 1e-3
+_SAME_GRADIENT: Final = 1e-3
 _RAISED: Final = "side.raised_running"
 # One question carries no more than this.
 _MAX_BYTES: Final = 64 << 20
@@ -127,7 +127,7 @@ class _Searching:
         if self._floor is not None:
             return self._floor
         longest = max((array.size for array in self._block.inputs), default=1)
-        return max(_NEAR, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
+        return max(_SAME_GRADIENT, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
 
     def _stopped(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
         """Stops of the port that the benchmark has not, and of the benchmark that the port has not.

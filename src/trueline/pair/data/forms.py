@@ -20,7 +20,7 @@ _CHANNELS: Final = (1, 3, 4)
 _MOST_AXES: Final = 4
 _PATCH: Final = 8
 # A relation that holds for every pixel of so many samples is no accident.
-_FEW: Final = 3
+_SAMPLES: Final = 3
 _LEVELS: Final = 255.0
 # What two resizing or rounding codes may differ by, in steps of the raw values, per element and on average.
 _MOST_STEPS: Final = 1.6
@@ -93,7 +93,7 @@ def relate(port: Sequence[Array], bench: Sequence[Array], *, geometry: bool = Tr
 
     Without ``geometry`` neither mirrors nor other crops are looked for.
     """
-    wide = [[array.astype(np.float64) for array in side[:_FEW]] for side in (port, bench)]
+    wide = [[array.astype(np.float64) for array in side[:_SAMPLES]] for side in (port, bench)]
     if not all(np.isfinite(array).all() for side in wide for array in side):
         return None
     found: list[Related] = []

@@ -14,7 +14,8 @@ from trueline.pair.data.steps import compare_steps
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
-_ENOUGH: Final = 0.5
+# Shuffled batches with a smaller share of common samples cannot be compared.
+_MIN_COMMON_SHARE: Final = 0.5
 
 
 class Looked:
@@ -110,12 +111,12 @@ class _Compared:
         found = matched(self.here.fields[0], self.there.fields[0])
         pairs = [(place, at) for place, at in enumerate(found) if at is not None]
         moved = [(place, at) for place, at in pairs if place != at]
-        if all(self.random) and len(pairs) < _ENOUGH * count:
+        if all(self.random) and len(pairs) < _MIN_COMMON_SHARE * count:
             return None
-        if self.random[0] != self.random[1] and (moved or len(pairs) < _ENOUGH * count):
+        if self.random[0] != self.random[1] and (moved or len(pairs) < _MIN_COMMON_SHARE * count):
             self.blames.append(chance_blame(self.there.chance, self.here.chance, Cause.SAMPLE_ORDER, self.lines))
             return pairs
-        if len(pairs) < _ENOUGH * count or not moved:
+        if len(pairs) < _MIN_COMMON_SHARE * count or not moved:
             return in_order
         if not any(self.random):
             port, bench = moved[0]

@@ -21,7 +21,7 @@ _GRADIENT: Final = 1e-3
 _DEEPER: Final = 30.0
 _ROUNDS: Final = 2
 # A module alone must stand out, not only exceed what the whole network's noise is.
-_CLEAR: Final = 3.0
+_MIN_EXCESS: Final = 3.0
 
 
 def compiled_blames(sides: tuple[Side, Side], inputs: Sequence[Array]) -> list[Blame]:
@@ -103,4 +103,4 @@ def _differs(side: Side, recording: Recording, place: int, limit: float) -> bool
     if ran.failed or len(ran.plain) != len(ran.compiled):
         return False
     levels = [distance(compiled, plain) for compiled, plain in zip(ran.compiled, ran.plain, strict=True)]
-    return any(not level.comparable or level.max_abs > _CLEAR * limit * level.max_ref for level in levels)
+    return any(not level.comparable or level.max_abs > _MIN_EXCESS * limit * level.max_ref for level in levels)

@@ -20,7 +20,7 @@ from trueline.pair.questions.recording import Record, Recording
 from trueline.pair.sides.side import Side
 
 # Beyond the bounds that activations have; what layers give out lies near one.
-_FAR: Final = 8.0
+_OUTPUT_FACTOR: Final = 8.0
 
 
 def far_causes(
@@ -45,7 +45,7 @@ def _faults(
     sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, recording: Recording, inputs: Sequence[Array]
 ) -> list[Fault]:
     bench, port = sides
-    far = bench.answer(Record(inputs, train=False, send=True, far=_FAR))
+    far = bench.answer(Record(inputs, train=False, send=True, far=_OUTPUT_FACTOR))
     matched = match_calls(aligned, far, recording, without=evaluated.together)
     reference = reference_of(bench, far, matched, inputs)
     checked = allowed(force(port, aligned, reference, inputs), evaluated.shorter)

@@ -19,7 +19,7 @@ from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 # A difference this many times beyond noise cannot vanish one level up by chance.
-_FAR: Final = 30.0
+_MIN_EXCESS: Final = 30.0
 _RECURRENT: Final = ("rnn", "gru", "lstm", "rnncell", "grucell", "lstmcell")
 
 
@@ -104,7 +104,7 @@ def _may_be_in(aligned: Aligned, fault: Fault) -> bool:
 
 def _far(fault: Fault) -> bool:
     """Whether a fault is large enough to show one level up if it is one."""
-    return any(not check.comparable or check.level > _FAR * check.floor for check in fault.checks)
+    return any(not check.comparable or check.level > _MIN_EXCESS * check.floor for check in fault.checks)
 
 
 def _nearest(recording: Recording, fault: Fault, above: set[Called]) -> Called | None:

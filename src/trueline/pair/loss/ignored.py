@@ -14,7 +14,8 @@ from trueline.pair.questions.parts import About
 
 # torch's and MindSpore's own default: a loss that says it ignores this has been told nothing.
 _DEFAULT: Final = -100
-_MOST: Final = 3
+# So many labels that could be ignored are tried.
+_MAX_LABELS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def ignoring(labels: Array | None, classes: int, bench: About, port: About) -> I
     real = _outside(labels, classes) if labels is not None else frozenset(named)
     tried: list[int] = []
     stated: list[int] = []
-    for label in sorted(real | named)[:_MOST]:
+    for label in sorted(real | named)[:_MAX_LABELS]:
         if 0 <= label < classes or (_safe(label, bench) and (_safe(label, port) or _risked(label, labels, port))):
             tried.append(label)
         elif label in bench.ignored:

@@ -17,7 +17,8 @@ from trueline.pair.ops.op_forms import form_of
 from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled
 
 _MOST_KNOWN: Final = 24
-_MANY: Final = 1_000_000
+# In larger values it is not looked for moves of elements, which takes long.
+_MAX_MOVED_SIZE: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False)
 
 def _simple(given: Array, made: Array, floor: float) -> Form | None:
     """Moves and factors before all else: many functions can be bent to fit a few values."""
-    form = moved(given, made, floor) if given.size <= _MANY else None
+    form = moved(given, made, floor) if given.size <= _MAX_MOVED_SIZE else None
     if form is None or form.family == "identity":
         form = affine(given, made, floor) or form_of(given, made, floor)
     return form

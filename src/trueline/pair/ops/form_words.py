@@ -60,7 +60,8 @@ _BY_KIND: Final = {
     "cast": Cause.DTYPE,
     "cat": Cause.CONCAT_ORDER,
 }
-_NEAR: Final = 1e-4
+# A factor this close, relatively, to a power of a size is that power.
+_SAME_FACTOR: Final = 1e-4
 
 
 def cause_of(done: Done | None, op: Op | None, otherwise: Cause) -> Cause:
@@ -133,7 +134,7 @@ def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
         text.format(size)
         for text, power in powers
         for size in sizes
-        if size > 1 and abs(factor - size**power) <= _NEAR * size**power
+        if size > 1 and abs(factor - size**power) <= _SAME_FACTOR * size**power
     ]
     if len(readings) == 1:
         return f"{factor:.4g} = {readings[0]}"

@@ -16,7 +16,8 @@ from trueline.pair.ops.same_values import Floats, floats, level, sampled
 
 Function = Callable[[Floats], Floats]
 
-_FEW: Final = 8
+# Fewer values fit many functions.
+_MIN_VALUES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def _offset(x: Floats, y: Floats) -> Form | None:
 
 def _both(x: Floats, y: Floats) -> Form | None:
     finite = np.isfinite(x) & np.isfinite(y)
-    if finite.sum() < _FEW:
+    if finite.sum() < _MIN_VALUES:
         return None
     shifted = x[finite] - x[finite].mean()
     spread = float(np.dot(shifted, shifted))
@@ -183,7 +184,7 @@ def _both(x: Floats, y: Floats) -> Form | None:
 
 def _leaky(x: Floats, y: Floats) -> Form | None:
     below = x < 0
-    if below.sum() < _FEW or (~below).sum() < _FEW:
+    if below.sum() < _MIN_VALUES or (~below).sum() < _MIN_VALUES:
         return None
     slope = float(np.dot(x[below], y[below]) / np.dot(x[below], x[below]))
 
@@ -196,7 +197,7 @@ def _leaky(x: Floats, y: Floats) -> Form | None:
 
 def _elu(x: Floats, y: Floats) -> Form | None:
     below = x < 0
-    if below.sum() < _FEW or (~below).sum() < _FEW:
+    if below.sum() < _MIN_VALUES or (~below).sum() < _MIN_VALUES:
         return None
     bent = np.expm1(x[below])
     alpha = float(np.dot(bent, y[below]) / np.dot(bent, bent))
@@ -222,7 +223,7 @@ def _clamp(x: Floats, y: Floats, floor: float) -> Form | None:
 
 def _power(x: Floats, y: Floats) -> Form | None:
     fit = (x > 0) & (y > 0) & (np.abs(np.log(np.abs(x))) > 1e-3)
-    if fit.sum() < _FEW:
+    if fit.sum() < _MIN_VALUES:
         return None
     found = np.log(y[fit]) / np.log(x[fit])
     exponent = round(float(np.median(found)), 3)

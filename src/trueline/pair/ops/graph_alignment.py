@@ -26,7 +26,7 @@ _COARSE: Final = 0.01
 _FOREIGN: Final = 0.7
 _NOT_AKIN: Final = 0.2
 _ELSEWHERE: Final = 2.1
-_FAR: Final = 2.6
+_UNRELATED_COST: Final = 2.6
 _MOST_PERMUTED: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
@@ -90,7 +90,7 @@ class Beside:
         else:
             self._steps += 1
             given_up = self._steps > _MOST_STEPS or depth > _DEEPEST
-            far = Way(_FAR, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
+            far = Way(_UNRELATED_COST, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
             options = [] if given_up else list(self._options(here, there, depth + 1))
             way = min([*options, far], key=lambda way: (way.cost, not way.checked))
         self._ways[here, there] = way

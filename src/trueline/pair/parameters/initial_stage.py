@@ -22,8 +22,9 @@ from trueline.pair.questions.model import DrawWeights
 from trueline.pair.sides.side import Side
 
 _SEEDS: Final = 5
-_FEW: Final = 1
-_LARGE: Final = 10_000_000
+_SEEDS_OF_LARGE: Final = 1
+# A model with more elements takes long to build, and has values enough with one seed.
+_LARGE_ELEMENTS: Final = 10_000_000
 _MOST_NAMES: Final = 3
 _MOST_SHOWN: Final = 64
 # Beyond this a parameter alone has too few numbers to tell its spread.
@@ -49,7 +50,7 @@ def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | Non
     """Let both sides build their model again for several seeds, and compare the distributions."""
     pairs = [pair for pair in aligned.pairs if _counts(pair)]
     if seeds is None:
-        seeds = _SEEDS if sum(math.prod(pair.bench.shape) for pair in pairs) < _LARGE else _FEW
+        seeds = _SEEDS if sum(math.prod(pair.bench.shape) for pair in pairs) < _LARGE_ELEMENTS else _SEEDS_OF_LARGE
     arrays: list[Array] = []
     for side, names in ((bench, [pair.bench.name for pair in pairs]), (port, [pair.port.name for pair in pairs])):
         drawn = side.answer(DrawWeights(names, list(range(1, seeds + 1))))

@@ -15,7 +15,8 @@ from trueline.model.run import ModuleInfo
 from trueline.model.trouble import BadUsage
 from trueline.pair.questions.described import Described
 
-_MOST: Final = 1 << 31
+# A larger input is a slip of the pen, and no machine holds it.
+_MAX_ELEMENTS: Final = 1 << 31
 _SIZES: Final = re.compile(r"[1-9]\d{0,9}(x[1-9]\d{0,9}){0,7}")
 _RANGE: Final = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)")
 _FLOATS: Final = ("float16", "float32", "float64")
@@ -50,7 +51,7 @@ def parse_input(text: str) -> Input:
     if _SIZES.fullmatch(sizes) is None or len(more) > 2:
         raise BadUsage("side.bad_input", text=text)
     shape = tuple(int(side) for side in sizes.split("x"))
-    if math.prod(shape) > _MOST:
+    if math.prod(shape) > _MAX_ELEMENTS:
         raise BadUsage("side.large_input", text=text)
     dtype = more[0] if more else "float32"
     if dtype not in (*_FLOATS, *_WHOLE):
@@ -105,7 +106,7 @@ def _above(path: str) -> list[str]:
 def _size(module: ModuleInfo, *names: str) -> int | None:
     for name in names:
         found = module.attributes.get(name)
-        if isinstance(found, int) and not isinstance(found, bool) and 0 < found <= _MOST:
+        if isinstance(found, int) and not isinstance(found, bool) and 0 < found <= _MAX_ELEMENTS:
             return found
     return None
 

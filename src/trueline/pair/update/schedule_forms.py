@@ -20,7 +20,8 @@ CLOSE: Final = 3e-6
 # Between two steps of a curve that is stretched lies no step: a straight line there is off by a little.
 _STRETCHED: Final = 2e-3
 _NEARLY_ALL: Final = 0.97
-_ENOUGH: Final = 3
+# Fewer common steps show nothing of a schedule.
+_MIN_STEPS: Final = 3
 _HIGH: Final = 0.01
 
 
@@ -110,7 +111,7 @@ class Rates:
     def _is(self, here: Doubles, there: Doubles, at: Whole) -> bool:
         """Whether one curve's rate at each step is the other's at the step ``at``, where that is known."""
         known = np.isin(at, self.steps)
-        if known.sum() < _ENOUGH:
+        if known.sum() < _MIN_STEPS:
             return False
         found = there[np.searchsorted(self.steps, at[known])]
         # A piece in which nothing changes tells nothing.
@@ -153,7 +154,7 @@ class Rates:
         for at in (ends[0] + since, ends[0] + since * left[0] / left[1]):
             inside = at <= self.steps[-1]
             made = np.interp(at[inside], self.steps, self.bench)
-            if inside.sum() >= _ENOUGH and self._close(self.port[later][inside], made, _STRETCHED).all():
+            if inside.sum() >= _MIN_STEPS and self._close(self.port[later][inside], made, _STRETCHED).all():
                 return True
         return False
 
@@ -207,7 +208,7 @@ class Rates:
         inside = at <= self.steps[-1]
         made = np.interp(at[inside], self.steps, self.bench)
         fits = self._close(self.port[inside], made, _STRETCHED)
-        return factor if fits.sum() >= max(_ENOUGH, _NEARLY_ALL * inside.sum()) else None
+        return factor if fits.sum() >= max(_MIN_STEPS, _NEARLY_ALL * inside.sum()) else None
 
     def _other(self) -> Explained:
         first = int(np.argmax(~self._close(self.port, self.bench)))
