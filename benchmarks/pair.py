@@ -11,7 +11,7 @@ from pathlib import Path
 from cli import children_seconds
 
 from trueline.adapters.guest.entry import Entry
-from trueline.pair.calling import pair
+from trueline.pair.api import pair
 from trueline.pair.pairing import Paired
 from trueline.pair.sides.side import Side
 

@@ -108,11 +108,11 @@ def test_a_dry_run_shows_the_table_and_writes_nothing(made: dict[str, Path], tmp
     assert answer.stderr == ""
     assert not list(tmp_path.iterdir())
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
-    assert "name name there shape there what was done why sure" in lines
+    assert "name target name target shape operation reason certainty" in lines
     row = next(line for line in lines if line.startswith("bn1.running_mean"))
     assert row == (
-        "bn1.running_mean bn1.moving_mean 8 running_mean is called moving_mean "
-        "running_mean and running_var make a BatchNorm certain"
+        "bn1.running_mean bn1.moving_mean 8 running_mean renamed to moving_mean "
+        "running_mean and running_var: a BatchNorm certain"
     )
     assert "Nothing was written" in " ".join(lines)
     assert all(any(line.startswith(f"{name} ") for line in lines) for name in weights())
@@ -166,7 +166,7 @@ def test_guesses_are_marked(tmp_path: Path) -> None:
     source = write_pth(tmp_path / "net.pth", {"proj.weight": np.ones((4, 3), np.float32)})
     told = convert(source, tmp_path / "out.ckpt")
     assert [one["certainty"] for one in told["mapped"]] == ["possible"]
-    assert "rest on a guess" in call("convert", source, tmp_path / "other.ckpt").stdout
+    assert "are guessed (marked)" in call("convert", source, tmp_path / "other.ckpt").stdout
 
 
 # Replacing
@@ -232,7 +232,7 @@ def test_arrays_are_left_out_as_asked(made: dict[str, Path], tmp_path: Path) -> 
     gone = {"fc.weight", "fc.bias"}
     assert set(loaded(tmp_path / "out.ckpt")) == set(mindspore_names(weights())) - gone
     assert {one["name"]: one["reason"] for one in told["dropped"]} == dict.fromkeys(
-        gone | COUNTERS, "left out as asked"
+        gone | COUNTERS, "dropped as requested"
     )
 
 

@@ -125,7 +125,7 @@ def test_a_right_conversion_is_verified(here: Path) -> None:
 def test_a_port_with_another_eps_is_found(here: Path) -> None:
     answer = call("convert", "bench.pth", "port.ckpt", "--verify", "bench:net", "port:other_eps", *FED)
     assert answer.exit_code == 1
-    assert "times what rounding explains" in " ".join(answer.stdout.split())
+    assert "x what rounding explains" in " ".join(answer.stdout.split())
     # The file is whole: it is the network that differs.
     assert set(written(here)) == set(IN_MINDSPORE.values())
 

@@ -302,7 +302,7 @@ def test_another_dtype_or_layout_is_no_other_network(tmp_path: Path) -> None:
     assert [one["differs"] for one in found["pairs"]] == [["dtype"], ["dtype"]]
     assert [one["layout"] for one in found["pairs"]] == ["squeezed", "same"]
     page = " ".join(call("params", a, tmp_path / "b.npz").stdout.split())
-    assert "in another layout, which is no difference (1): conv.weight is 4x3x5 and 4x3x1x5" in page
+    assert "Different layout of the same tensor, not a difference (1): conv.weight is 4x3x5 and 4x3x1x5" in page
 
 
 def test_a_second_name_of_a_tied_weight_is_no_difference_even_where_the_file_holds_a_copy(tmp_path: Path) -> None:

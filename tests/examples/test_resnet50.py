@@ -96,13 +96,16 @@ def losses(printed: str) -> list[float]:
 
 
 def finds_the_four_differences(printed: str) -> None:
-    assert re.search(r"conv1 \(nn\.Conv2d\) has pad_mode='same', padding=0; the benchmark's is pad_mode='pad'", printed)
-    assert re.search(r"maxpool \(nn\.MaxPool2d\) has pad_mode='same', padding=0; the benchmark's is", printed)
-    assert "layer2.0.e2.0 (nn.Conv2d) has stride=1; the benchmark's is stride=2" in printed
-    assert "The port has max_pool on the way into layer2.0.conv3, which the benchmark has not" in printed
-    assert "spreads 0.1 over the other K-1 classes; the benchmark 0.1 over all K classes" in printed
-    assert "Xavier (Glorot) uniform" in printed and "the benchmark: Kaiming (He) normal" in printed
-    assert "end_point.weight) begins otherwise: normal with standard deviation 0.01" in printed
+    assert "`conv1` (nn.Conv2d) has pad_mode='same', padding=0; pad_mode='pad', padding=3 in the benchmark" in printed
+    assert "`maxpool` (nn.MaxPool2d) has pad_mode='same', padding=0; pad_mode='pad'" in printed
+    assert "`layer2.0.e2.0` (nn.Conv2d) has stride=1; stride=2 in the benchmark" in printed
+    assert "extra op before `layer2.0.conv3`: max_pool (not in the benchmark)" in printed
+    smoothing = "0.1 over the other K-1 classes in the port, 0.1 over all K classes in the benchmark"
+    assert f"different label smoothing: {smoothing}" in printed
+    assert re.search(
+        r"Xavier \(Glorot\) uniform, std \S+ here, Kaiming \(He\) normal, std \S+ in the benchmark", printed
+    )
+    assert "initialised differently (linear weight: end_point.weight): normal, std 0.01 here" in printed
     for stage in ("data", "parameters", "weights", "update", "metrics"):
         assert f"{stage} passed" in printed
 

@@ -160,7 +160,7 @@ def test_a_message_is_shown_even_where_a_parameter_or_the_sentence_is_missing() 
 
 def test_a_word_goes_with_its_number() -> None:
     words = {"bench": "a", "port": "b", "modules": 1, "checks": 2}
-    assert render("pair.same", words, "en") == "b is a: 1 module and 2 numbers agree within rounding."
+    assert render("pair.same", words, "en") == "b matches a: 1 module and 2 values agree within rounding error"
     assert [render("pair_update.all_parameters", {"count": count}, "en") for count in (1, 3)] == [
         "the only parameter",
         "all 3 parameters",

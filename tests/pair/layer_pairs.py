@@ -10,9 +10,10 @@ from trueline.adapters.guest.entry import Entry
 from trueline.kernel.array import Array
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.reference import Reference, by_port_leaf
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights, PutWeights
+from trueline.pair.questions.module_run import RunModule
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import run_module
 
 PROJECT = Path(__file__).parent / "layer_project"
 _IMAGE = (2, 3, 8, 8)
@@ -52,8 +53,8 @@ class Layers:
         names = {there: name for name, there in self.described.paths.items() if there.startswith(f"{path}.")}
         if not names:
             return {}
-        _, arrays = self.side.ask({"do": "get", "names": list(names.values())})
-        return {there.removeprefix(f"{path}."): one for there, one in zip(names, arrays, strict=True)}
+        weights = self.side.answer(GetWeights(list(names.values())))
+        return {there.removeprefix(f"{path}."): weights[name] for there, name in names.items()}
 
     def put(self, path: str, arrays: dict[str, Array]) -> None:
         """Overwrite those that fit."""
@@ -65,7 +66,7 @@ class Layers:
             if f"{path}.{leaf}" in by_path and np.prod(shapes[by_path[f"{path}.{leaf}"]]) == one.size
         }
         if fitting:
-            self.side.ask({"do": "put", "names": list(fitting)}, list(fitting.values()))
+            self.side.answer(PutWeights(fitting))
 
 
 def inputs_of(name: str) -> list[Array]:
@@ -92,12 +93,12 @@ def put_side_by_side(
     carried = by_port_leaf(modules, own)
     port.put(f"{port_of}.{name}", carried)
     ins = inputs_of(name)
-    first = run_module(bench.side, modules.bench.path, ins, train=train)
+    first = bench.side.answer(RunModule(modules.bench.path, ins, train=train))
     assert not first.failed, first.failed
     gout = [
         random.standard_normal(one.shape).astype(one.dtype) if one.dtype.kind == "f" else None for one in first.outputs
     ]
-    ran = run_module(bench.side, modules.bench.path, ins, train=train, gout=gout)
+    ran = bench.side.answer(RunModule(modules.bench.path, ins, train=train, gout=gout))
     assert not ran.failed, ran.failed
     reference = Reference(
         ins,

@@ -9,9 +9,9 @@ import pytest
 from pair.layer_pairs import Layers, put_side_by_side
 
 from trueline.pair.attributes.causes import find_causes
-from trueline.pair.attributes.provoking import latent_causes
+from trueline.pair.attributes.latent_causes import latent_causes
 from trueline.pair.blame import Blame
-from trueline.pair.sides.trying import Change, run_module
+from trueline.pair.questions.module_run import UNCHANGED, Change, RunModule
 
 # What must be found in each layer, in training; the two frameworks' faulty layers need not be faulty in the same way.
 FAULTS = {
@@ -113,7 +113,7 @@ def test_the_edit_is_what_a_user_would_type(sides: dict[str, Layers]) -> None:
     (found,) = find_causes(port.side, modules, reference)
     assert found.edit is not None
     assert found.edit.text("en").endswith(
-        "give nn.MaxPool2d pad_mode='pad', padding=1 (it has pad_mode='same', padding=0)"
+        "pass pad_mode='pad', padding=1 to nn.MaxPool2d (now pad_mode='same', padding=0)"
     )
     assert "nn.MaxPool2d" in found.edit.text("zh")
 
@@ -184,8 +184,10 @@ def test_tries_leave_the_model_as_it_was(sides: dict[str, Layers]) -> None:
         before = one.tensors("wrong.bn_eps")
         leaf = next(name for name in before if "var" in name)
         change = Change({"eps": 0.1}, tensors={leaf: np.ones(4, np.float32)})
-        for changed in (None, change, Change(tensors={leaf: np.ones(4, np.float32)})):
-            ran = run_module(one.side, "wrong.bn_eps", reference.ins, train=True, gout=reference.gout, change=changed)
+        for changed in (UNCHANGED, change, Change(tensors={leaf: np.ones(4, np.float32)})):
+            ran = one.side.answer(
+                RunModule("wrong.bn_eps", reference.ins, train=True, gout=reference.gout, change=changed)
+            )
             assert not ran.failed and ran.after and ran.grads
         after = one.tensors("wrong.bn_eps")
         assert all(np.array_equal(before[name], after[name]) for name in before)
@@ -193,7 +195,6 @@ def test_tries_leave_the_model_as_it_was(sides: dict[str, Layers]) -> None:
 
 def test_a_try_that_cannot_be_done_says_why(sides: dict[str, Layers]) -> None:
     for one in sides.values():
-        ran = run_module(
-            one.side, "wrong.gn_groups", [np.zeros((2, 4, 6, 6), np.float32)], change=Change({"num_groups": 3})
-        )
+        inputs = [np.zeros((2, 4, 6, 6), np.float32)]
+        ran = one.side.answer(RunModule("wrong.gn_groups", inputs, change=Change({"num_groups": 3})))
         assert "Error" in ran.failed and not ran.outputs

@@ -8,7 +8,7 @@ import pytest
 from pair.gradient_sides import INPUT, NAMES, PORTS, block_call, marked_line
 
 from trueline.locale import LANGUAGES
-from trueline.pair.backward.between import gradients_between
+from trueline.pair.backward.block_gradients import gradients_between
 from trueline.pair.backward.causes import backward_causes
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.slopes import check_custom_backward
@@ -145,7 +145,7 @@ def test_every_backward_of_the_user_s_own_is_checked_though_nothing_differs(benc
     assert set(found) == {"cube", "turn", "purpose", "right"}
     assert not found["cube"].wrong and not found["right"].wrong
     assert found["turn"].wrong == {"in/0": pytest.approx(-1.0, rel=1e-3)}
-    assert found["right"].dtype == "float64"
+    assert {slopes.dtype for slopes in found["right"].slopes} == {"float64"}
 
 
 def test_a_side_is_afterwards_as_it_was(port: Side) -> None:

@@ -11,6 +11,7 @@ from pair.optimizer_parts import Sides, optimizers
 from trueline.model.report import Curves
 from trueline.pair.blame import StageResult, StageVerdict
 from trueline.pair.curve_stage import _within, curve_stage
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.parts import Parts
 
 IMAGES = [np.random.default_rng(1).standard_normal((4, 3, 12, 12)).astype(np.float32)]
@@ -92,8 +93,9 @@ def test_the_models_are_afterwards_as_they_were(sides: Sides) -> None:
     pairs = sides.aligned.pairs
 
     def weights() -> list[np.ndarray]:
-        there = sides.bench.ask({"do": "get", "names": [one.bench.name for one in pairs]})[1]
-        return [*there, *sides.port.ask({"do": "get", "names": [one.port.name for one in pairs]})[1]]
+        there = sides.bench.answer(GetWeights([pair.bench.name for pair in pairs]))
+        here = sides.port.answer(GetWeights([pair.port.name for pair in pairs]))
+        return [*there.values(), *here.values()]
 
     before = weights()
     curve_stage(sides.bench, sides.port, Parts(), IMAGES, steps=3, tries=1)

@@ -213,15 +213,15 @@ def test_samples_one_by_one_against_batches(sides: Sides, tmp_path: Path) -> Non
 
 def test_another_batch_size(sides: Sides, tmp_path: Path) -> None:
     found = _sets(sides, tmp_path, batch=6)
-    assert "6 samples" in str(found.blames[0].message)
+    assert "batch size 6 in the port, 8" in str(found.blames[0].message)
 
 
 @pytest.mark.parametrize(
     ("port", "text"),
     [
-        ("filled(sentences(9), side='left')", "the port left, 0, 12, the benchmark right, 0, 12"),
-        ("filled(sentences(9), value=1)", "the port right, 1, 12, the benchmark right, 0, 12"),
-        ("filled(sentences(9), 14)", "the port right, 0, 14, the benchmark right, 0, 12"),
+        ("filled(sentences(9), side='left')", "left, 0, 12 in the port, right, 0, 12 in the benchmark"),
+        ("filled(sentences(9), value=1)", "right, 1, 12 in the port, right, 0, 12 in the benchmark"),
+        ("filled(sentences(9), 14)", "right, 0, 14 in the port, right, 0, 12 in the benchmark"),
     ],
 )
 def test_padding_of_sequences(sides: Sides, tmp_path: Path, port: str, text: str) -> None:
@@ -235,7 +235,7 @@ def test_padding_of_sequences(sides: Sides, tmp_path: Path, port: str, text: str
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("return 5", "port_dataset gave something of type int"),
+        ("return 5", "port_dataset returned int"),
         ("return []", "dataset gives no batch"),
         ("raise OSError('no disk')", "the dataset raised OSError: no disk"),
     ],

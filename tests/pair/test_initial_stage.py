@@ -52,7 +52,7 @@ def test_the_rules_of_both_sides_are_recognised(started: Started) -> None:
     assert set(blame.evidence) == {"stem.weight", "blocks.0.weight", "blocks.1.weight", "blocks.2.weight"}
     text = blame.message.text("en")
     assert "Xavier (Glorot) uniform" in text
-    assert "Kaiming (He) normal, standard deviation sqrt(2/fan_out)" in text
+    assert "Kaiming (He) normal, std sqrt(2/fan_out)" in text
     assert blame.edit is not None
     assert 'HeNormal(mode="fan_out", nonlinearity="relu")' in blame.edit.text("en")
     assert blame.line is not None and blame.line.file.endswith("mindspore_initial.py")
@@ -62,7 +62,7 @@ def test_constants_and_standard_deviations_are_told_apart(started: Started) -> N
     gamma, dense = sorted(started.found("kaiming", "plain_gamma").blames, key=lambda one: one.module)
     assert (gamma.module, dense.module) == ("bn", "fc")
     assert (gamma.bench, gamma.port) == ({"constant": 0.0}, {"constant": 1.0})
-    assert "standard deviation 0.02" in dense.message.text("en")
+    assert "std 0.02 here" in dense.message.text("en")
     assert "Normal(0.01)" in (dense.edit.text("en") if dense.edit is not None else "")
     assert gamma.message.text("zh") and dense.message.text("zh")
 

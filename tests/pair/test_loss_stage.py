@@ -59,7 +59,8 @@ def test_equal_losses_are_silent(sides: Sides, tmp_path: Path, bench: str, port:
 def test_smoothing_over_the_other_classes_is_told_from_smoothing_over_all(sides: Sides, tmp_path: Path) -> None:
     blame = _only(_stage(sides, tmp_path, f"{CE}(label_smoothing=0.1)", "own.SmoothOverOthers()"))
     assert (blame.cause, blame.confirmed, blame.latent) == (Cause.SMOOTHING, True, False)
-    assert str(blame.message) == "the port spreads 0.1 over the other K-1 classes; the benchmark 0.1 over all K classes"
+    values = "0.1 over the other K-1 classes in the port, 0.1 over all K classes in the benchmark"
+    assert str(blame.message) == f"different label smoothing: {values}"
     assert blame.measured > 100 * blame.limit > 100 * blame.left
     lines = (PROJECT / "mindspore_side.py").read_text().splitlines()
     assert blame.line is not None and lines[blame.line.line - 1].startswith("class SmoothOverOthers")

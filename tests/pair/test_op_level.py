@@ -10,6 +10,7 @@ from pair.gradient_sides import INPUT, block_call
 
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, op_graph, op_graphs
+from trueline.pair.questions.blocks import WatchOperators
 from trueline.pair.sides.side import Side
 
 
@@ -100,8 +101,8 @@ def test_without_known_layers_their_ops_and_parameters_are_told(bench: Side, por
 
 @pytest.mark.parametrize("of_port", [False, True])
 def test_values_beyond_the_room_there_is_are_left_out_and_said(bench: Side, port: Side, of_port: bool) -> None:
-    content, arrays = block_call("plain").asked("graph", of_port=of_port)
-    told, found = (port if of_port else bench).ask({**content, "most": 3 * INPUT.nbytes}, arrays)
-    graph = Graph.from_json(told["graph"], found)
-    assert told["left_out"] == sum(one is None for one in graph.values) > 0
-    assert sum(one.nbytes for one in graph.arrays) <= 3 * INPUT.nbytes
+    spec = block_call("plain").spec(of_port=of_port)
+    graph = (port if of_port else bench).answer(WatchOperators(spec, train=False, max_bytes=3 * INPUT.nbytes))
+    kept = [value for value in graph.values if value is not None]
+    assert 0 < len(kept) < len(graph.values)
+    assert sum(value.nbytes for value in kept) <= 3 * INPUT.nbytes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import trueline
-from trueline.pair.report import pair_result
+from trueline.pair.report import result
 
 TORCH = """
 import torch
@@ -77,11 +77,14 @@ def test_a_factor_on_the_output_is_one_cause_and_not_its_gradient_too(project: P
 def test_the_whole_network_is_named_as_such(project: Path) -> None:
     found = trueline.pair("net:Net", "net:Odd", "2x3x8x8", folder=project, steps=0)
     (unknown,) = [one for one in found.blames if one.cause == "unknown"]
-    assert "Between the layers of the whole network something differs from the benchmark: head" in str(unknown.message)
-    assert unknown.message.text("zh").startswith("整个网络 的各层之间与 标杆网络 有所不同：head")
+    assert str(unknown.message).startswith(
+        "`head` receives a different input than in the benchmark (max relative error"
+    )
+    assert "from the code of the whole network; no cause confirmed. Tried: other_input" in str(unknown.message)
+    assert unknown.message.text("zh").startswith("`head` 得到的输入与标杆不同（最大相对误差")
 
 
 def test_a_port_that_its_compiler_refuses_is_a_problem(project: Path) -> None:
     found = trueline.pair("graph:Net", "graph:graph", "2x8", folder=project, steps=0)
     assert [(one.cause, one.confirmed) for one in found.blames] == [("compiled", True)]
-    assert pair_result(found).exit == 1
+    assert result(found).exit == 1

@@ -5,7 +5,7 @@ import pytest
 
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.trouble import BadUsage
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 from trueline.pair.sides.inputs import guess_inputs, make_inputs, parse_input
 
 

@@ -147,4 +147,4 @@ def test_parts_that_are_joined_the_wrong_way_round_are_a_shift() -> None:
         lambda s, x: s.b(roll(s.a(x), -2) + x),
     )
     assert (found.cause, found.confirmed) == (Cause.OTHER_OP, True)
-    assert "shift" in found.message.text("en")
+    assert "roll by" in found.message.text("en")

@@ -13,7 +13,7 @@ from trueline.adapters.guest.entry import Entry
 from trueline.data.pipeline.looking import Wish
 from trueline.data.pipeline.passing import Passing
 from trueline.pair.data.pipelines import Beside, put_beside
-from trueline.pair.data.pipelines_report import beside_report, beside_result
+from trueline.pair.data.pipelines_report import report, result
 
 PROJECT = Path(__file__).parent / "pipelines_project"
 SAMPLES = 8
@@ -50,15 +50,15 @@ def test_the_same_in_other_words_is_the_same(sides: Sides, port: str) -> None:
     ("port", "said"),
     [
         ("interpolation", "step 1 of the port: Resize("),
-        ("output_size", "the port resizes to 24x24, the benchmark to 24x32"),
+        ("output_size", "different size of the resize: 24x24 in the port, 24x32 in the benchmark"),
         ("factor_255", "step 2 of the port: Normalize("),
         ("mean_std", "step 3 of the port: Normalize("),
         ("channel_order", "step 1 of the port: swap"),
         ("data_layout", "24x32x3"),
         ("data_dtype", "float16"),
         ("crop", "step 2 of the port: CenterCrop("),
-        ("sample_order", "the port's number 0 is the benchmark's number 5"),
-        ("labels", "the labels differ"),
+        ("sample_order", "sample 0 of the port is sample 5 of the benchmark"),
+        ("labels", "different labels"),
     ],
 )
 def test_one_difference_is_named_and_nothing_else(sides: Sides, port: str, said: str) -> None:
@@ -98,10 +98,9 @@ def test_a_sample_that_fails_is_left_out_and_said_so(sides: Sides) -> None:
 
 def test_both_lists_of_operators_are_shown_and_told(sides: Sides) -> None:
     found = sides.beside("interpolation")
-    result = beside_result("bench.py:make", "port.py:interpolation", found)
-    told = result.to_json("en")
+    told = result("bench.py:make", "port.py:interpolation", found).to_json("en")
     assert (told["exit"], told["findings"][0]["code"], told["findings"][0]["kind"]) == (1, "dp.02", "interpolation")
     assert [one["name"] for one in told["bench_operators"]] == ["Resize", "to_tensor", "Normalize"]
     assert [one["name"] for one in told["operators"]] == ["Resize", "Rescale", "Normalize", "HWC2CHW"]
-    table = beside_report("bench.py:make", "port.py:interpolation", found).blocks[-1]
+    table = report("bench.py:make", "port.py:interpolation", found).blocks[-1]
     assert min(getattr(table, "marked", ())) == 1

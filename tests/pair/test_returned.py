@@ -9,7 +9,7 @@ import pytest
 import trueline
 from trueline.pair.blame import Stage
 from trueline.pair.pairing import Paired
-from trueline.pair.report import pair_result
+from trueline.pair.report import result
 
 NETS = """
 from collections import OrderedDict, namedtuple
@@ -80,14 +80,14 @@ def test_the_same_tensors_put_together_otherwise_are_no_finding(
 @pytest.mark.parametrize(
     ("bench", "port", "words"),
     [
-        ("tensor", "dict", "The port returns 2 tensors (dict: logits, hidden); the benchmark returns a tensor."),
-        ("tuple", "tensor", "The port returns a tensor; the benchmark returns 2 tensors (tuple)."),
+        ("tensor", "dict", "the port returns 2 tensors (dict: logits, hidden); the benchmark returns a tensor"),
+        ("tuple", "tensor", "the port returns a tensor; the benchmark returns 2 tensors (tuple)"),
     ],
 )
 def test_another_number_of_tensors_is_the_one_finding(tmp_path: Path, bench: str, port: str, words: str) -> None:
     found, _ = _paired(tmp_path, bench, port)
     assert [str(one.message) for one in found.blames] == [words]
-    assert pair_result(found).exit == 1
+    assert result(found).exit == 1
 
 
 def test_beside_a_module_that_differs_it_is_said_in_the_stage_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pair.optimizer_parts import Sides, optimizers
 
 from trueline.pair.blame import Cause, StageResult, StageVerdict
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.update.stage import update_stage
 
 SGD = "optim.SGD(params, 0.1, momentum=0.9, weight_decay=1e-4)"
@@ -129,7 +130,7 @@ def test_the_models_are_afterwards_as_they_were(sides: Sides, tmp_path: Path) ->
 
     def weights() -> list[np.ndarray]:
         asked = zip((sides.bench, sides.port), names, strict=True)
-        return [one for side, each in asked for one in side.ask({"do": "get", "names": each})[1]]
+        return [array for side, names in asked for array in side.answer(GetWeights(names)).values()]
 
     before = weights()
     _found(sides, tmp_path, *FAULTS["eps_form"][:2])

@@ -86,7 +86,7 @@ def command(
     from trueline.migrate.converting import prepare, zero_weights
     from trueline.migrate.modules import Naming
     from trueline.migrate.planning import Wish
-    from trueline.migrate.report import Converted, converted_report, converted_result
+    from trueline.migrate.report import Converted, report, result
 
     format = format_of(output, to)
     shard_bytes = _size(shard) if shard is not None else _LARGEST if output.name.endswith(SHARDS) else None
@@ -136,7 +136,7 @@ def command(
         beside=prepared.kept.count,
         **extra,
     )
-    return answer(converted_result(done, listed=as_json), lambda: converted_report(done), as_json=as_json)
+    return answer(result(done, listed=as_json), lambda: report(done), as_json=as_json)
 
 
 def _section(weights: Weights, name: str | None) -> Weights:
@@ -171,13 +171,13 @@ def _check_inputs(inputs: Sequence[str]) -> None:
     if inputs:
         from trueline.pair.sides.inputs import parse_input
 
-        for one in inputs:
-            parse_input(one)
+        for value in inputs:
+            parse_input(value)
 
 
 def _size(text: str) -> int:
-    found = _SIZE.fullmatch(text.strip())
-    size = int(float(found[1]) * _UNITS[found[2].lower()]) if found is not None else 0
+    match = _SIZE.fullmatch(text.strip())
+    size = int(float(match[1]) * _UNITS[match[2].lower()]) if match is not None else 0
     if size < 1:
         raise BadUsage("convert.bad_size", text=text)
     return size

@@ -186,7 +186,7 @@ def _show(folder: Path, keep: Path | None) -> int:
 
 def _confirmed_cause(scripts: Path) -> Message | None:
     """Both networks side by side: the planted mistake by name, tried, and the edit that takes it away."""
-    from trueline.pair.calling import pair
+    from trueline.pair.api import pair
 
     paired = pair(
         "model_torch:DigitsNet",

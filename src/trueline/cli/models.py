@@ -11,7 +11,7 @@ from trueline.migrate.modules import Naming
 from trueline.migrate.planning import Known
 from trueline.model.message import message
 from trueline.model.trouble import BadUsage
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 
 def open_weights_at(path: Path) -> Weights:

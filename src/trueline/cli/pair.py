@@ -74,10 +74,10 @@ def command(
     from trueline.adapters.guest.entry import Entry
     from trueline.compare.align import Rules
     from trueline.pair.pairing import Options, Wish, pair_sides
-    from trueline.pair.report import pair_report, pair_result
+    from trueline.pair.report import report, result
     from trueline.pair.sides.inputs import make_inputs, parse_input
 
-    given = [parse_input(one) for one in inputs]
+    given = [parse_input(value) for value in inputs]
     entries = [Entry.parse(one) for one in (bench, port)]
     wishes = [
         Wish(entry, positional, each, python or sys.executable)
@@ -103,8 +103,8 @@ def command(
 
         written = write_tests(tests, paired.kept, bench, entries[1], positional, named[1])
     if output is not None:
-        write_page(output, pair_report(paired, written))
-    return answer(pair_result(paired, written), lambda: pair_report(paired, written), as_json=as_json)
+        write_page(output, report(paired, written))
+    return answer(result(paired, written), lambda: report(paired, written), as_json=as_json)
 
 
 def _check_tests(tests: Path, force: bool) -> None:

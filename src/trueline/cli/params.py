@@ -57,9 +57,8 @@ def command(
     check_page(output, force)
     start_lightly()
     from trueline.compare.align import Rules
+    from trueline.migrate import params_pairs_report, params_report
     from trueline.migrate.params_pairs import pair_up
-    from trueline.migrate.params_pairs_report import pairs_report, pairs_result
-    from trueline.migrate.params_report import listing_report, listing_result
 
     rules = Rules.read(map_file, ignore)
     with ExitStack() as stack:
@@ -68,15 +67,17 @@ def command(
         listings = [_listing(side, section, numbers=not no_stats, alone=second is None) for side in sides]
     if len(listings) == 1:
         listing = listings[0].by_size() if sort == "size" else listings[0]
-        code = answer(listing_result(listing), lambda: listing_report(listing, wide=_wide()), as_json=as_json)
+        code = answer(
+            params_report.result(listing), lambda: params_report.report(listing, wide=_wide()), as_json=as_json
+        )
         if output is not None:
-            write_page(output, listing_report(listing))
+            write_page(output, params_report.report(listing))
         return code
     pairs = pair_up(listings[0], listings[1], rules)
     found = pairs.by_size() if sort == "size" else pairs
-    code = answer(pairs_result(found), lambda: pairs_report(found), as_json=as_json)
+    code = answer(params_pairs_report.result(found), lambda: params_pairs_report.report(found), as_json=as_json)
     if output is not None:
-        write_page(output, pairs_report(found))
+        write_page(output, params_pairs_report.report(found))
     return code
 
 

@@ -32,51 +32,51 @@ def plan_by_layer(
     recognised = recognise(arrays, source, types)
     names = Names(recognised, to)
     given = _given(rules, arrays, recognised)
-    meant = {one.name for one in arrays if one.name in given} - _through_star(rules, given)
+    meant = {array.name for array in arrays if array.name in given} - _through_star(rules, given)
     sorting = Sorting()
-    for one in arrays:
-        known = recognised[one.path]
-        other = _other(one, given, meant, names, translating)
+    for held in arrays:
+        known = recognised[held.path]
+        other = _other(held, given, meant, names, translating)
         if other.none is not None:
-            sorting.dropped += [Dropped(name, other.none) for name in one.names]
+            sorting.dropped += [Dropped(name, other.none) for name in held.names]
             continue
-        mapped = one.name in given or _above(one.path, given) is not None
-        name = other.name if one.name in given else add + other.name
+        mapped = held.name in given or _above(held.path, given) is not None
+        name = other.name if held.name in given else add + other.name
         why, certainty = (known.why, known.certainty) if translating else (_kept(), Certainty.CERTAIN)
         if translating:
-            certainty = less_sure(certainty, names.sure(one.path))
+            certainty = less_sure(certainty, names.sure(held.path))
         if mapped:
             why, certainty = message("align.reason_map"), Certainty.CERTAIN
-        sorting.moves.append(Move(one, name, other.shape, why, certainty, other.done))
+        sorting.moves.append(Move(held, name, other.shape, why, certainty, other.done))
     _refuse_twice(sorting.moves)
     return Plan(sorting.moves, to, sorting.dropped)
 
 
-def _other(one: Held, given: Mapping[str, str], meant: Container[str], names: Names, translating: bool) -> Other:
+def _other(held: Held, given: Mapping[str, str], meant: Container[str], names: Names, translating: bool) -> Other:
     """A tensor over there; ``meant`` are those whose whole names the user gave."""
-    if one.name in meant:
-        shape = names.other(one).shape if translating else one.shape
-        renamed = message("convert.moved", before=one.name, after=given[one.name])
-        return Other(given[one.name], shape, (*one.done, renamed))
-    above = _above(one.path, given)
-    path = given[one.name].rpartition(".")[0] if one.name in given else None
+    if held.name in meant:
+        shape = names.other(held).shape if translating else held.shape
+        renamed = message("convert.moved", before=held.name, after=given[held.name])
+        return Other(given[held.name], shape, (*held.done, renamed))
+    above = _above(held.path, given)
+    path = given[held.name].rpartition(".")[0] if held.name in given else None
     if path is None and above is not None:
         # The rest of the path is spelt as the other framework spells it.
-        rest = names.path(one.path).removeprefix(names.path(above)) if translating else one.path.removeprefix(above)
+        rest = names.path(held.path).removeprefix(names.path(above)) if translating else held.path.removeprefix(above)
         path = (given[above] + rest).strip(".")
     if translating:
-        return names.other(one, path)
+        return names.other(held, path)
     if path is None:
-        return Other(one.name, one.shape, one.done)
-    done = message("convert.moved", before=one.path, after=path or "-")
-    return Other(f"{path}.{one.leaf}" if path else one.leaf, one.shape, (*one.done, done))
+        return Other(held.name, held.shape, held.done)
+    done = message("convert.moved", before=held.path, after=path or "-")
+    return Other(f"{path}.{held.leaf}" if path else held.leaf, held.shape, (*held.done, done))
 
 
 def _given(rules: Rules | None, arrays: Sequence[Held], recognised: Mapping[str, Recognised]) -> dict[str, str]:
     """The names, of tensors and of modules, that the user gave another one for."""
     if rules is None or not rules.mapping:
         return {}
-    names = [one.name for one in arrays]
+    names = [held.name for held in arrays]
     return rules.renamed([*names, *(path for path in recognised if path)])
 
 
@@ -106,8 +106,8 @@ def _kept() -> Message:
 
 def _refuse_twice(moves: Sequence[Move]) -> None:
     taken: dict[str, Move] = {}
-    for one in moves:
-        before = taken.setdefault(one.name, one)
-        if before is not one:
-            a, b = printable(before.held.name), printable(one.held.name)
-            raise BadUsage("convert.same_target", a=a, b=b, name=printable(one.name))
+    for move in moves:
+        before = taken.setdefault(move.name, move)
+        if before is not move:
+            a, b = printable(before.held.name), printable(move.held.name)
+            raise BadUsage("convert.same_target", a=a, b=b, name=printable(move.name))

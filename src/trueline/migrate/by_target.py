@@ -36,19 +36,19 @@ def plan_by_target(
 ) -> Plan:
     """Every array of the file under the name that it has in the target; ``naming`` is the file's and the target's."""
     joined = join(target.wanted)
-    names = {one.name for one in target.wanted}
+    names = {wanted.name for wanted in target.wanted}
     folded = fold(arrays)
-    kept = {one.name for one in folded}
-    if any(one.name in names for one in arrays if one.name not in kept):
+    kept = {array.name for array in folded}
+    if any(array.name in names for array in arrays if array.name not in kept):
         # Both sides keep the parts.
         joined = Joined(target.wanted, {})
     else:
         arrays = folded
-    here = {Key.of_parameter(one.name, Kind.PARAM): one for one in arrays}
-    there = {Key.of_parameter(one.name, Kind.PARAM): one for one in joined.wanted}
+    here = {Key.of_parameter(array.name, Kind.PARAM): array for array in arrays}
+    there = {Key.of_parameter(wanted.name, Kind.PARAM): wanted for wanted in joined.wanted}
     alignment = align(
-        Structure([Item(key, one.shape, str(one.dtype)) for key, one in here.items()], types or {}),
-        Structure([Item(key, one.shape) for key, one in there.items()], target.types),
+        Structure([Item(key, array.shape, str(array.dtype)) for key, array in here.items()], types or {}),
+        Structure([Item(key, wanted.shape) for key, wanted in there.items()], target.types),
         rules or Rules(),
     )
     if rules is not None:
@@ -56,27 +56,29 @@ def plan_by_target(
     sorting = Sorting()
     for pair in alignment.pairs:
         _sort(pair, here[pair.a], there[pair.b], sorting)
-    moved = _with_tied(sorting, [there[one.key] for one in alignment.only_b])
-    layers_there = recognise([_placeholder(one) for one in target.wanted], naming[1], target.types or None)
-    for one in alignment.only_b:
-        if one.key.parameter not in moved:
-            _lack(there[one.key], one, layers_there, sorting)
+    moved = _with_tied(sorting, [there[left_over.key] for left_over in alignment.only_b])
+    layers_there = recognise([_placeholder(wanted) for wanted in target.wanted], naming[1], target.types or None)
+    for leftover in alignment.only_b:
+        if leftover.key.parameter not in moved:
+            _lack(there[leftover.key], leftover, layers_there, sorting)
     known = recognise(arrays, naming[0], types)
-    instances = {one.held.path for one in sorting.moves if _is_instance(layers_there.get(one.name.rpartition(".")[0]))}
-    for one in alignment.only_a:
-        held = here[one.key]
+    instances = {
+        move.held.path for move in sorting.moves if _is_instance(layers_there.get(move.name.rpartition(".")[0]))
+    }
+    for leftover in alignment.only_a:
+        held = here[leftover.key]
         if held.path in instances and held.leaf in _STATISTICS:
             why = message("convert.no_counterpart", leaf=held.leaf, layer="InstanceNorm")
             sorting.dropped.extend(Dropped(name, why) for name in held.names)
         else:
-            _leave(held, one, known, sorting)
+            _leave(held, leftover, known, sorting)
     sorting.moves = [
-        each
-        for one in sorting.moves
-        for each in (part(one, joined.pairs[one.name]) if one.name in joined.pairs else [one])
+        piece
+        for move in sorting.moves
+        for piece in (part(move, joined.pairs[move.name]) if move.name in joined.pairs else [move])
     ]
-    order = {one.name: place for place, one in enumerate(target.wanted)}
-    sorting.moves.sort(key=lambda one: order[one.name])
+    order = {wanted.name: place for place, wanted in enumerate(target.wanted)}
+    sorting.moves.sort(key=lambda move: order[move.name])
     return Plan(sorting.moves, naming[1], sorting.dropped, sorting.missing, sorting.unexpected)
 
 
@@ -113,20 +115,22 @@ def _sure(pair: Pair) -> Certainty:
 
 def _with_tied(sorting: Sorting, left: Sequence[Wanted]) -> set[str]:
     """Second names of a tensor in the target: they get the elements of the first."""
-    moves = {one.name: one for one in sorting.moves}
+    moves = {move.name: move for move in sorting.moves}
     found = set()
-    for one in left:
-        first = moves.get(one.shared_with or "")
+    for wanted in left:
+        first = moves.get(wanted.shared_with or "")
         if first is not None:
             done = message("convert.tied", name=first.name)
-            sorting.moves.append(Move(first.held, one.name, one.shape, done, first.certainty, (done,)))
-            found.add(one.name)
+            sorting.moves.append(Move(first.held, wanted.name, wanted.shape, done, first.certainty, (done,)))
+            found.add(wanted.name)
     return found
 
 
-def _placeholder(one: Wanted) -> Held:
+def _placeholder(wanted: Wanted) -> Held:
     """A name of the target as the layers are recognised by."""
-    return Held(one.name, one.shape, np.dtype(np.float32), np.zeros(0, np.float32), shared_with=one.shared_with)
+    return Held(
+        wanted.name, wanted.shape, np.dtype(np.float32), np.zeros(0, np.float32), shared_with=wanted.shared_with
+    )
 
 
 def _lack(wanted: Wanted, left: Leftover, layers: Mapping[str, Recognised], sorting: Sorting) -> None:
@@ -160,7 +164,7 @@ def _neutral(leaf: str, known: Recognised) -> float | None:
 
 def _others_came(path: str, sorting: Sorting) -> bool:
     """Whether a module's other tensors have found theirs: it is the same layer, with fewer tensors over there."""
-    return any(one.name.rpartition(".")[0] == path for one in sorting.moves)
+    return any(move.name.rpartition(".")[0] == path for move in sorting.moves)
 
 
 def _leave(held: Held, left: Leftover, known: Mapping[str, Recognised], sorting: Sorting) -> None:
@@ -179,8 +183,8 @@ def _leave(held: Held, left: Leftover, known: Mapping[str, Recognised], sorting:
 
 def _written_already(held: Held, sorting: Sorting) -> str | None:
     """The name of an array of the file that goes into the result and holds the same elements."""
-    for one in sorting.moves:
-        other = one.held
+    for move in sorting.moves:
+        other = move.held
         if (other.shape, other.dtype) != (held.shape, held.dtype) or not isinstance(other.source, Stored):
             continue
         tied = held.shared_with in (other.name, other.shared_with) if held.shared_with else False
@@ -195,4 +199,4 @@ def _same_elements(a: Held, b: Held) -> bool:
         return False
     here, there = Outgoing.of(a.source).pieces(), Outgoing.of(b.source).pieces()
     # A piece at a time: most differ in the first, and none needs memory.
-    return all(np.array_equal(one, other) for one, other in zip(here, there, strict=True))
+    return all(np.array_equal(piece, its_like) for piece, its_like in zip(here, there, strict=True))

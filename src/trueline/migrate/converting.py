@@ -25,12 +25,12 @@ _SHOWN: Final = 80
 _WEIGHTS: Final = ("weight", "gamma")
 
 
-def _without_unheld(found: Plan, format: Format) -> Plan:
+def _without_unheld(plan: Plan, format: Format) -> Plan:
     """The plan without empty arrays where the target would drop them; a BadUsage for anything else it cannot hold."""
-    trouble = _trouble(found, format)
+    trouble = _trouble(plan, format)
     dropped: list[Dropped] = []
     moves = []
-    for move, array in zip(found.moves, found.outgoing(), strict=True):
+    for move, array in zip(plan.moves, plan.outgoing(), strict=True):
         why = trouble(array)
         if why is None:
             moves.append(move)
@@ -38,17 +38,17 @@ def _without_unheld(found: Plan, format: Format) -> Plan:
             dropped += [Dropped(name, why) for name in move.held.names]
         else:
             raise _refused(move.held.names[0] if move.held.names else move.name, why)
-    return replace(found, moves=moves, dropped=[*found.dropped, *dropped])
+    return replace(plan, moves=moves, dropped=[*plan.dropped, *dropped])
 
 
-def _trouble(found: Plan, format: Format) -> Callable[[Outgoing], Message | None]:
+def _trouble(plan: Plan, format: Format) -> Callable[[Outgoing], Message | None]:
     """What neither the format nor the framework that reads it can hold."""
     trouble = cannot_hold(format)
-    if format is not Format.SAFETENSORS or found.naming is not Naming.MINDSPORE:
+    if format is not Format.SAFETENSORS or plan.naming is not Naming.MINDSPORE:
         return trouble
     # MindSpore reads these files too, and one array it does not know spoils the whole.
     mindspore = cannot_hold(Format.CKPT)
-    return lambda one: trouble(one) or (mindspore(one) if one.count else None)
+    return lambda outgoing: trouble(outgoing) or (mindspore(outgoing) if outgoing.count else None)
 
 
 def _refused(name: str, why: Message) -> BadUsage:
@@ -82,7 +82,7 @@ class Prepared:
         kept, arrays = self.kept, self.plan.outgoing()
         more = _holdable(kept, self.format)
         beside = arrays_of(kept.beside if kept.tree is None else kept.tree)
-        check_room(path, sum(one.nbytes for one in (*arrays, *more, *beside)))
+        check_room(path, sum(outgoing.nbytes for outgoing in (*arrays, *more, *beside)))
         metadata = {"format": "pt" if self.plan.naming is Naming.TORCH else "ms"}
         saved = Saved(arrays, kept.beside, more, kept.others, self.nested or "state_dict", metadata, kept.tree)
         save(path, self.format, saved, force=force, progress=progress, shard_bytes=shard_bytes)
@@ -98,19 +98,19 @@ def prepare(weights: Weights, format: Format, wish: Wish, keep: Sequence[str]) -
 
 def _holdable(kept: Kept, format: Format) -> Sequence[Outgoing]:
     trouble = cannot_hold(format)
-    for one in kept.more:
-        why = trouble(one)
+    for outgoing in kept.more:
+        why = trouble(outgoing)
         if why is not None:
-            raise _refused(one.name, why)
+            raise _refused(outgoing.name, why)
     return kept.more
 
 
 def zero_weights(done: Plan) -> list[Message]:
     """What is to be said of weights that are all zero: outputs prove nothing of what lies behind them."""
-    found = [one for one in done.moves if one.held.leaf.endswith(_WEIGHTS) and one.held.names and _is_zero(one)]
-    if not found:
+    moves = [move for move in done.moves if move.held.leaf.endswith(_WEIGHTS) and move.held.names and _is_zero(move)]
+    if not moves:
         return []
-    return [message("convert.zero_weights", count=len(found), name=found[0].held.names[0])]
+    return [message("convert.zero_weights", count=len(moves), name=moves[0].held.names[0])]
 
 
 def _is_zero(move: Move) -> bool:

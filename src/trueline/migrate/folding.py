@@ -56,21 +56,21 @@ _WAYS: Final = (
 
 def fold(arrays: Sequence[Held]) -> list[Held]:
     """The same arrays, those that make up one weight replaced by it."""
-    by_name = {one.name: one for one in arrays}
+    by_name = {array.name: array for array in arrays}
     folded: dict[str, Held] = {}
     taken: set[str] = set()
-    for one in arrays:
+    for held in arrays:
         for way in _WAYS:
-            stem = _stem(one.name, way.names[0])
+            stem = _stem(held.name, way.names[0])
             if stem is None:
                 continue
             parts = [by_name.get(_joined(stem, name)) for name in way.names]
             found = [part for part in parts if part is not None]
             weight = _joined(stem, "{}")
             if len(found) == len(parts) and weight not in by_name and _fits(way, found):
-                folded[one.name] = _folded(weight, found, way)
+                folded[held.name] = _folded(weight, found, way)
                 taken.update(part.name for part in found)
-    return [folded.get(one.name, one) for one in arrays if one.name in folded or one.name not in taken]
+    return [folded.get(array.name, array) for array in arrays if array.name in folded or array.name not in taken]
 
 
 def _stem(name: str, pattern: str) -> tuple[str, str] | None:
@@ -96,7 +96,7 @@ def _fits(way: _Way, parts: Sequence[Held]) -> bool:
         magnitude, direction = parts[0].shape, parts[1].shape
         same = len(magnitude) == len(direction)
         return not magnitude or (same and all(a in (1, b) for a, b in zip(magnitude, direction, strict=True)))
-    weight, u, v = (one.shape for one in parts)
+    weight, u, v = (held.shape for held in parts)
     size = int(np.prod(weight))
     return len(u) == len(v) == 1 and u[0] in weight and u[0] * v[0] == size
 
@@ -105,15 +105,20 @@ def _folded(name: str, parts: Sequence[Held], way: _Way) -> Held:
     whole = parts[1] if way.note == "weight_norm" else parts[0]
 
     def compute() -> Array:
-        return way.fold(*(_array(one) for one in parts))
+        return way.fold(*(_array(held) for held in parts))
 
-    done = message(f"convert.folded_{way.note}", parts=", ".join(one.leaf for one in parts))
+    done = message(f"convert.folded_{way.note}", parts=", ".join(held.leaf for held in parts))
     return Held(
-        name, whole.shape, whole.dtype, compute, parts=tuple(name for one in parts for name in one.names), done=(done,)
+        name,
+        whole.shape,
+        whole.dtype,
+        compute,
+        parts=tuple(name for held in parts for name in held.names),
+        done=(done,),
     )
 
 
-def _array(one: Held) -> Array:
-    if isinstance(one.source, Stored):
-        return one.source.array()
-    return one.source() if callable(one.source) else one.source
+def _array(held: Held) -> Array:
+    if isinstance(held.source, Stored):
+        return held.source.array()
+    return held.source() if callable(held.source) else held.source

@@ -35,17 +35,17 @@ class Guessing:
     def __init__(self, modules: Mapping[str, Module], naming: Naming) -> None:
         self._modules = modules
         self._torch = naming is Naming.TORCH
-        self._order = [one for one in modules.values() if one.leaves]
-        self._weights = [shape for one in self._order if (shape := one.shape("weight")) is not None]
-        self._first = next((one.path for one in self._order if one.shape("weight") is not None), None)
+        self._order = [module for module in modules.values() if module.leaves]
+        self._weights = [shape for module in self._order if (shape := module.shape("weight")) is not None]
+        self._first = next((module.path for module in self._order if module.shape("weight") is not None), None)
         # Of a block that is used twice all is shared, which says nothing of its layers.
         self._tied = {
             other
-            for one in self._order
-            for held in one.leaves.values()
+            for module in self._order
+            for held in module.leaves.values()
             if (other := held.shared_with) and other.split(".")[-2:-1] != held.name.split(".")[-2:-1]
         }
-        self._turned = {one.word for one in self._order if _is_turned(one)}
+        self._turned = {module.word for module in self._order if _is_turned(module)}
         self._volumes = any(len(shape) == 5 for shape in self._weights)
         self._in_volumes = _after_volumes(self._order)
         flat = [shape for shape in self._weights if len(shape) == 4]
@@ -140,8 +140,8 @@ class Guessing:
     def _follows_columns(self, module: Module, weight: Shape) -> bool:
         """Whether what comes next takes as many inputs as a table has columns, and not as many as it has rows."""
         after = self._order[self._order.index(module) + 1 :]
-        for one in after:
-            shape = one.shape("weight") or one.shape("weight_ih_l0") or one.shape("in_proj_weight")
+        for inner in after:
+            shape = inner.shape("weight") or inner.shape("weight_ih_l0") or inner.shape("in_proj_weight")
             if shape:
                 taken = shape[0] if len(shape) == 1 else shape[1]
                 return taken == weight[1] != weight[0]
@@ -174,15 +174,15 @@ def _after_volumes(order: Sequence[Module]) -> set[str]:
     """The modules before which the last convolution has a kernel of three sides."""
     found: set[str] = set()
     sides = outputs = 0
-    flat = any(len(one.shape("weight") or ()) == 4 for one in order)
-    for one in order:
-        shape = one.shape("weight")
+    flat = any(len(inner.shape("weight") or ()) == 4 for inner in order)
+    for module in order:
+        shape = module.shape("weight")
         if shape is not None and len(shape) >= 3:
             sides, outputs = len(shape), shape[0]
-        mean = one.shape("running_mean") or one.shape("moving_mean")
+        mean = module.shape("running_mean") or module.shape("moving_mean")
         # Where there are images too, the channels must be those of the volumes.
         if sides == 5 and (not flat or mean == (outputs,)):
-            found.add(one.path)
+            found.add(module.path)
     return found
 
 

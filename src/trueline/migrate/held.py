@@ -44,6 +44,6 @@ class Held:
 def held(arrays: Mapping[str, Stored]) -> list[Held]:
     """The arrays of a file, in its order."""
     return [
-        Held(name, one.shape, one.dtype.newbyteorder("<"), one, shared_with=one.shared_with)
-        for name, one in arrays.items()
+        Held(name, stored.shape, stored.dtype.newbyteorder("<"), stored, shared_with=stored.shared_with)
+        for name, stored in arrays.items()
     ]

@@ -26,12 +26,12 @@ _DEEPEST: Final = 32
 class Kept:
     """What is written beside the model: trees by section, or arrays under whole names; and what is left."""
 
-    beside: dict[str, Any] = field(default_factory=dict)
+    beside: dict[str, object] = field(default_factory=dict)
     more: list[Outgoing] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, int | float | bool | str] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-    tree: dict[Any, Any] | None = None
+    tree: dict[str, object] | None = None
     count: int = 0
 
 
@@ -45,27 +45,27 @@ def keep(weights: Weights, plan: Plan, format: Format, wanted: Sequence[str]) ->
             raise BadUsage("convert.no_section", section=name, there=there)
     # An optimizer that has not kept an array yet is one all the same.
     sections |= {name: {} for name in plain if name in wanted or _is_optimizer({}, _inner(name, weights.others))}
-    found = Kept()
+    kept = Kept()
     whole = weights.whole if Format(weights.format) is format and wanted else None
     for name, section in sections.items():
         if ALL not in wanted and name not in wanted:
-            found.dropped.append(Dropped(name, message("convert.left_section", count=len(section), section=name)))
+            kept.dropped.append(Dropped(name, message("convert.left_section", count=len(section), section=name)))
         elif whole is None:
-            _keep(name, section, weights, plan, format, found)
+            _keep(name, section, weights, plan, format, kept)
     if whole is None or ALL not in wanted:
-        _keep_values(weights, sections, format, found, wanted=ALL in wanted)
+        _keep_values(weights, sections, format, kept, wanted=ALL in wanted)
     if whole is not None and isinstance(whole.tree, dict):
         tops = {name.partition(".")[0] for name in wanted}
-        model = {one.name: one for one in plan.outgoing()}
-        found.tree, dropped = kept_tree(whole, model, lambda top: ALL in tops or top in tops)
-        found.dropped += dropped
-    found.count = len(found.more) + sum(1 for _ in arrays_of(found.beside))
-    if found.tree is not None:
-        found.count = sum(1 for _ in arrays_of(found.tree)) - len(plan.moves)
-    return found
+        model = {outgoing.name: outgoing for outgoing in plan.outgoing()}
+        kept.tree, dropped = kept_tree(whole, model, lambda top: ALL in tops or top in tops)
+        kept.dropped += dropped
+    kept.count = len(kept.more) + sum(1 for _ in arrays_of(kept.beside))
+    if kept.tree is not None:
+        kept.count = sum(1 for _ in arrays_of(kept.tree)) - len(plan.moves)
+    return kept
 
 
-def arrays_of(tree: Any) -> Iterator[Outgoing]:
+def arrays_of(tree: object) -> Iterator[Outgoing]:
     """The arrays of a tree of what is kept."""
     if isinstance(tree, Outgoing):
         yield tree
@@ -81,48 +81,48 @@ def _without_arrays(weights: Weights) -> list[str]:
     return [name for name in tops if name and name not in taken]
 
 
-def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan, format: Format, found: Kept) -> None:
+def _keep(name: str, section: Mapping[str, Stored], weights: Weights, plan: Plan, format: Format, kept: Kept) -> None:
     written = Format(weights.format)
     values = _inner(name, weights.others)
     if written is format or format not in (Format.PTH, Format.CKPT):
         if format is Format.PTH:
-            found.beside[name] = {inner: Outgoing.of(one, inner) for inner, one in section.items()}
+            kept.beside[name] = {inner: Outgoing.of(stored, inner) for inner, stored in section.items()}
         else:
             # MindSpore keeps an optimizer's slots under names of their own.
             before = "" if written is format is Format.CKPT and name == "optimizer" else f"{name}."
-            found.more += [Outgoing.of(one, before + inner) for inner, one in section.items()]
+            kept.more += [Outgoing.of(stored, before + inner) for inner, stored in section.items()]
             if not section:
-                found.dropped.append(Dropped(name, message("convert.foreign_section", section=name)))
+                kept.dropped.append(Dropped(name, message("convert.foreign_section", section=name)))
         return
     if format is Format.CKPT and section and _is_optimizer(section, values):
         state = to_mindspore(section, _below(name, weights.others), plan, name)
     elif format is Format.PTH and plan.naming is Naming.TORCH and name == "optimizer":
         state = to_torch(section, plan, name)
-        found.beside[name] = state.tree
+        kept.beside[name] = state.tree
     else:
         state = State(dropped=[Dropped(name, message("convert.foreign_section", section=name))])
-    found.more += state.arrays
-    found.dropped += state.dropped
-    found.notes += state.notes
+    kept.more += state.arrays
+    kept.dropped += state.dropped
+    kept.notes += state.notes
 
 
-def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, Any]) -> bool:
+def _is_optimizer(section: Mapping[str, Stored], values: Mapping[str, object]) -> bool:
     names = (*section, *values)
     return bool(names) and all(name.startswith(("state.", "param_groups.")) for name in names)
 
 
-def _inner(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
+def _inner(name: str, others: Mapping[str, object]) -> dict[str, object]:
     """The plain values of a section, by their names in it."""
     return {one.removeprefix(f"{name}."): value for one, value in _below(name, others).items()}
 
 
-def _below(name: str, others: Mapping[str, Any]) -> dict[str, Any]:
+def _below(name: str, others: Mapping[str, object]) -> dict[str, object]:
     return {one: value for one, value in others.items() if one.startswith(f"{name}.")}
 
 
-def _nested(values: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
+def _nested(values: Mapping[str, object], taken: Container[str]) -> dict[str, object]:
     """Plain values in dictionaries again, as their dotted names say; where a part is taken, under the whole name."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in values.items():
         *above, last = name.split(".")
         if above and (above[0] in taken or len(above) > _DEEPEST):
@@ -137,7 +137,7 @@ def _nested(values: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
     return found
 
 
-def _keep_values(weights: Weights, sections: Mapping[str, Any], format: Format, found: Kept, *, wanted: bool) -> None:
+def _keep_values(weights: Weights, sections: Mapping[str, object], format: Format, kept: Kept, *, wanted: bool) -> None:
     """Epochs, steps and the like, which belong to no section."""
     below = tuple(f"{name}." for name in sections)
     values = {name: value for name, value in weights.others.items() if not name.startswith(below or ("\0",))}
@@ -145,8 +145,8 @@ def _keep_values(weights: Weights, sections: Mapping[str, Any], format: Format, 
         # Texts about the file, not of the training.
         return
     if wanted and format is Format.PTH:
-        taken = {weights.nested.partition(".")[0], *found.beside}
-        found.beside.update(_nested(values, taken))
+        taken = {weights.nested.partition(".")[0], *kept.beside}
+        kept.beside.update(_nested(values, taken))
         return
     if wanted and format is Format.CKPT:
         from trueline.formats.ckpt.writer import cannot_keep
@@ -154,7 +154,7 @@ def _keep_values(weights: Weights, sections: Mapping[str, Any], format: Format, 
         plain = {
             name: value for name, value in values.items() if isinstance(value, _PLAIN) and not isinstance(value, Shown)
         }
-        found.others.update({name: value for name, value in plain.items() if cannot_keep(name, value) is None})
-    left = [name for name in values if name not in found.beside and name not in found.others]
+        kept.others.update({name: value for name, value in plain.items() if cannot_keep(name, value) is None})
+    left = [name for name in values if name not in kept.beside and name not in kept.others]
     why = message("convert.not_plain") if wanted else message("convert.left_value")
-    found.dropped += [Dropped(name, why) for name in left]
+    kept.dropped += [Dropped(name, why) for name in left]

@@ -16,12 +16,12 @@ _PLAIN: Final = (bool, int, float, str, type(None))
 
 def kept_tree(
     whole: Nested, model: Mapping[str, Outgoing], wanted: Callable[[str], bool]
-) -> tuple[dict[Any, Any], list[Dropped]]:
+) -> tuple[dict[Any, object], list[Dropped]]:
     """The tree with what is ``wanted`` by its key at the top; what cannot be written again as it is, is named."""
     dropped: list[Dropped] = []
     home = whole.home
 
-    def leaf(keys: Keys, value: Any) -> Any:
+    def leaf(keys: Keys, value: object) -> object:
         if keys in whole.model or not _kept(keys[0]):
             return LEFT_OUT
         if isinstance(value, Stored):

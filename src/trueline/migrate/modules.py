@@ -41,8 +41,8 @@ class Module:
 
     def shape(self, leaf: str) -> Shape | None:
         """The shape of one of its tensors."""
-        found = self.leaves.get(leaf)
-        return found.shape if found is not None else None
+        held = self.leaves.get(leaf)
+        return held.shape if held is not None else None
 
     @property
     def word(self) -> str:
@@ -54,10 +54,10 @@ class Module:
 def modules_of(arrays: Sequence[Held]) -> dict[str, Module]:
     """The modules by path, in the order of their first tensors; those above them too."""
     found: dict[str, Module] = {}
-    for one in arrays:
-        module = found.setdefault(one.path, Module(one.path))
-        module.leaves[one.leaf] = one
-        path = one.path
+    for held in arrays:
+        module = found.setdefault(held.path, Module(held.path))
+        module.leaves[held.leaf] = held
+        path = held.path
         while path:
             path, _, name = path.rpartition(".")
             above = found.setdefault(path, Module(path))

@@ -46,11 +46,11 @@ def naming_of(arrays: Sequence[Held], usual: Naming | None) -> Naming:
     Networks of torch have parameters of their own called gamma and beta: in files that belong to nobody these count
     only where nothing speaks against it, in torch's never.
     """
-    kinds = {one.leaf for one in arrays}
+    kinds = {held.leaf for held in arrays}
     theirs = bool(kinds & _MINDSPORE_ONLY)
     ours = bool(kinds & _TORCH_ONLY)
     if usual is None and not theirs and not ours:
-        by_module = {path: one.leaves for path, one in modules_of(arrays).items() if not one.children}
+        by_module = {path: module.leaves for path, module in modules_of(arrays).items() if not module.children}
         norms = any(_alike(leaves, "weight", "bias") for leaves in by_module.values())
         theirs = not norms and any(_alike(leaves, "gamma", "beta") for leaves in by_module.values())
     if theirs == ours:
@@ -72,12 +72,12 @@ class Names:
         self._paths: dict[str, str] = {"": ""}
         self._sure: dict[str, Certainty] = {"": Certainty.CERTAIN}
 
-    def other(self, one: Held, path: str | None = None) -> Other:
+    def other(self, held: Held, path: str | None = None) -> Other:
         """A tensor's name and shape in the other framework; ``path`` is its module's there where the user gave one."""
-        found = self._recognised[one.path]
-        module = self.path(one.path) if path is None else path
-        leaf, shape, done, layer = one.leaf, one.shape, list(one.done), found.layer
-        above, _, inner = one.path.rpartition(".")
+        recognised = self._recognised[held.path]
+        module = self.path(held.path) if path is None else path
+        leaf, shape, done, layer = held.leaf, held.shape, list(held.done), recognised.layer
+        above, _, inner = held.path.rpartition(".")
         holder = self._recognised[above].layer if inner and not self._to_mindspore else None
         if holder is not None and holder.torch_leaf(f"{inner}.{leaf}") is not None:
             # MindSpore's layer holds another one, torch's holds the tensor itself.
@@ -85,19 +85,21 @@ class Names:
         if layer is not None:
             alone = layer.only_torch if self._to_mindspore else layer.only_mindspore
             if leaf in alone:
-                return Other(one.name, shape, none=message("convert.no_counterpart", leaf=leaf, layer=found.label))
+                return Other(
+                    held.name, shape, none=message("convert.no_counterpart", leaf=leaf, layer=recognised.label)
+                )
             theirs = layer.mindspore_leaf(leaf) if self._to_mindspore else layer.torch_leaf(leaf)
             if theirs is not None:
                 shape = self._reshaped(shape, layer.inserted.get(leaf if self._to_mindspore else theirs))
-                if shape != one.shape:
-                    done.append(message("convert.reshaped", before=list(one.shape), after=list(shape)))
-                if theirs != one.leaf:
-                    done.append(message("convert.renamed", before=one.leaf, after=theirs))
+                if shape != held.shape:
+                    done.append(message("convert.reshaped", before=list(held.shape), after=list(shape)))
+                if theirs != held.leaf:
+                    done.append(message("convert.renamed", before=held.leaf, after=theirs))
                 leaf = theirs
-        if module != one.path and module != above:
-            done.append(message("convert.moved", before=one.path, after=module or "-"))
-        if (module, leaf) == (one.path, one.leaf):
-            return Other(one.name, shape, tuple(done))
+        if module != held.path and module != above:
+            done.append(message("convert.moved", before=held.path, after=module or "-"))
+        if (module, leaf) == (held.path, held.leaf):
+            return Other(held.name, shape, tuple(done))
         return Other(f"{module}.{leaf}" if module else leaf, shape, tuple(done))
 
     def path(self, path: str) -> str:

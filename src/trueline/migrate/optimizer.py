@@ -42,14 +42,14 @@ class State:
     """What became of an optimizer's state: arrays by whole name, or torch's tree; and what was left behind."""
 
     arrays: list[Outgoing] = field(default_factory=list)
-    tree: dict[str, Any] = field(default_factory=dict)
+    tree: dict[str, object] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
 
 
-def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan: Plan, key: str) -> State:
+def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, object], plan: Plan, key: str) -> State:
     """torch's ``state.N.slot`` as MindSpore's ``slot.parameter``; ``others`` are the file's plain values."""
-    found = State()
+    state = State()
     slots: list[tuple[str, int, str, Stored]] = []
     steps: set[int] = set()
     for name, stored in section.items():
@@ -63,74 +63,83 @@ def to_mindspore(section: Mapping[str, Stored], others: Mapping[str, Any], plan:
             # RMSProp's holds the learning rate there, and does not here.
             theirs = None
         if theirs is None or not place.isdigit():
-            found.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=slot or name)))
+            state.dropped.append(Dropped(f"{key}.{name}", message("convert.no_slot", slot=slot or name)))
         else:
             slots.append((name, int(place), theirs, stored))
-    numbered = _assigned(slots, others, plan, key, found)
+    numbered = _assigned(slots, others, plan, key, state)
     for _, number, theirs, stored in slots:
         move = numbered[number]
         dtype = stored.dtype.newbyteorder("<")
-        found.arrays.append(Outgoing(f"{theirs}.{move.name}", move.shape, dtype, stored, transposed=move.transposed))
+        state.arrays.append(Outgoing(f"{theirs}.{move.name}", move.shape, dtype, stored, transposed=move.transposed))
     beside = {name: value for name, value in others.items() if name.endswith(f".{_STEP}")}
     steps |= {_whole(value, name) for name, value in beside.items()}
     if steps:
-        _count(max(steps), others, key, found)
-    return found
+        _count(max(steps), others, key, state)
+    return state
 
 
 def _assigned(
-    slots: Sequence[tuple[str, int, str, Stored]], others: Mapping[str, Any], plan: Plan, key: str, found: State
+    slots: Sequence[tuple[str, int, str, Stored]], others: Mapping[str, object], plan: Plan, key: str, state: State
 ) -> Mapping[int, Move]:
     """Which number is which parameter: as the file names them, else in an order that all shapes agree with."""
     groups = f"{key}.param_groups."
-    held = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".params")]
-    named = [value for name, value in others.items() if name.startswith(groups) and name.endswith(".param_names")]
-    if not all(isinstance(one, tuple) for one in (*held, *named)):
-        raise BadUsage("convert.bad_optimizer", name=f"{key}.param_groups")
-    numbers = [number for one in held for number in one]
-    names = [name for one in named for name in one]
+    settings = {name: value for name, value in others.items() if name.startswith(groups)}
+    held, named = (_listed(settings, f".{setting}", key) for setting in ("params", "param_names"))
+    numbers = [number for group in held for number in group]
+    names = [name for group in named for name in group]
     tries: list[Mapping[int, Move]] = []
     if names and len(names) == len(numbers):
-        by_name = {name: one for one in plan.moves for name in (one.held.name, *one.held.names)}
+        by_name = {name: move for move in plan.moves for name in (move.held.name, *move.held.names)}
         tries = [{number: by_name[name] for number, name in zip(numbers, names, strict=True) if name in by_name}]
     else:
-        counts = [len(one) for one in held]
+        counts = [len(group) for group in held]
         for trained in _orders(plan):
             if (not numbers or numbers == list(range(len(trained)))) and not _alike(counts, trained):
                 tries.append(dict(enumerate(trained)))
     for one in tries:
         if all(number in one and one[number].held.shape == stored.shape for _, number, _, stored in slots):
             if not names:
-                found.notes.append(message("convert.in_order"))
+                state.notes.append(message("convert.in_order"))
             return one
     raise BadUsage("convert.optimizer_unclear", name=f"{key}.{slots[0][0]}" if slots else key)
 
 
+def _listed(settings: Mapping[str, object], suffix: str, key: str) -> list[tuple[Any, ...]]:
+    """One setting of every group, which must be a tuple there."""
+    values = [value for name, value in settings.items() if name.endswith(suffix)]
+    listed = [value for value in values if isinstance(value, tuple)]
+    if len(listed) < len(values):
+        raise BadUsage("convert.bad_optimizer", name=f"{key}.param_groups")
+    return listed
+
+
 def _orders(plan: Plan) -> Iterator[list[Move]]:
     """The orders in which an optimizer may hold the parameters: a model's, the file's, and weights before vectors."""
-    by_name = {one.held.name: one for one in plan.moves}
+    by_name = {move.held.name: move for move in plan.moves}
     orders = [[by_name[name] for name in names if name in by_name] for names in plan.orders]
     orders.append(_trained(plan.moves, plan))
     yield from orders
     for order in orders:
         # As scripts do that spare norms and biases from decay.
-        yield [one for one in order if len(one.held.shape) > 1] + [one for one in order if len(one.held.shape) <= 1]
+        yield [move for move in order if len(move.held.shape) > 1] + [
+            move for move in order if len(move.held.shape) <= 1
+        ]
 
 
-def _count(step: int, others: Mapping[str, Any], key: str, found: State) -> None:
+def _count(step: int, others: Mapping[str, object], key: str, state: State) -> None:
     whole = np.array([step], np.int32)
-    found.arrays.append(Outgoing(_GLOBAL_STEP, (1,), whole.dtype, whole))
-    if any(one.name.startswith("moment1.") for one in found.arrays):
+    state.arrays.append(Outgoing(_GLOBAL_STEP, (1,), whole.dtype, whole))
+    if any(outgoing.name.startswith("moment1.") for outgoing in state.arrays):
         setting = f"{key}.param_groups.0.betas"
         betas = others.get(setting, _USUAL_BETAS)
         if not isinstance(betas, tuple) or not all(isinstance(one, float | int) and 0 <= one <= 1 for one in betas):
             raise BadUsage("convert.bad_optimizer", name=setting)
         for name, beta in zip(_POWERS, betas, strict=False):
             power = np.array(float(beta) ** step, np.float32)
-            found.arrays.append(Outgoing(name, (), power.dtype, power))
+            state.arrays.append(Outgoing(name, (), power.dtype, power))
 
 
-def _whole(value: Any, name: str) -> int:
+def _whole(value: object, name: str) -> int:
     """A count of steps; a BadUsage for what is none."""
     if not isinstance(value, int | float) or not 0 <= value < _MOST_STEPS:
         raise BadUsage("convert.bad_optimizer", name=name)
@@ -142,7 +151,7 @@ def _alike(counts: Sequence[int], trained: Sequence[Move]) -> bool:
     seen: set[tuple[tuple[int, ...], ...]] = set()
     begin = 0
     for count in counts:
-        shapes = tuple(one.held.shape for one in trained[begin : begin + count])
+        shapes = tuple(move.held.shape for move in trained[begin : begin + count])
         begin += count
         if count > 1 and shapes in seen:
             return True
@@ -152,13 +161,13 @@ def _alike(counts: Sequence[int], trained: Sequence[Move]) -> bool:
 
 def to_torch(section: Mapping[str, Stored], plan: Plan, key: str) -> State:
     """MindSpore's ``slot.parameter`` as torch's state by number, in the order in which torch lists parameters."""
-    by_name = {one.name: one for one in plan.moves}
+    by_name = {moved.name: moved for moved in plan.moves}
     # Of a model's order the trained ones come first.
     trained = [by_name[name] for name in plan.orders[0] if name in by_name] if plan.orders else []
     trained = trained or _trained(plan.moves, plan)
-    numbers = {name: place for place, one in enumerate(trained) for name in one.held.names}
+    numbers = {name: place for place, moved in enumerate(trained) for name in moved.held.names}
     found = State()
-    state: dict[int, dict[str, Any]] = {}
+    state: dict[int, dict[str, object]] = {}
     for name, stored in section.items():
         parted = slot_of(name, numbers)
         slot = {b: a for a, b in _SLOTS.items()}.get(parted[0], _ALSO.get(parted[0])) if parted is not None else None
@@ -188,20 +197,20 @@ def _trained(moves: Sequence[Move], plan: Plan) -> list[Move]:
     """The parameters an optimizer holds, in torch's order: no statistics, and tied ones once."""
     into = plan.naming is Naming.TORCH
     named = (
-        [Held(one.name, one.shape, one.held.dtype, one.held.source) for one in moves]
+        [Held(moved.name, moved.shape, moved.held.dtype, moved.held.source) for moved in moves]
         if into
-        else [one.held for one in moves]
+        else [moved.held for moved in moves]
     )
     known = recognise(named, Naming.TORCH)
     seen: set[str] = set()
     found: dict[str, list[tuple[str, Move]]] = {}
-    for one, move in zip(named, moves, strict=True):
+    for held, move in zip(named, moves, strict=True):
         first = move.held.shared_with or move.held.name
-        statistic = one.leaf in _statistics()
+        statistic = held.leaf in _statistics()
         if statistic or first in seen:
             continue
         seen.add(first)
-        found.setdefault(one.path, []).append((one.leaf, move))
+        found.setdefault(held.path, []).append((held.leaf, move))
     return [move for path, own in found.items() for move in _ordered(known[path], own)]
 
 
@@ -213,4 +222,4 @@ def _ordered(known: Recognised, own: Sequence[tuple[str, Move]]) -> list[Move]:
 
 
 def _statistics() -> frozenset[str]:
-    return frozenset().union(*(one.statistics for one in layers().values()))
+    return frozenset().union(*(layer.statistics for layer in layers().values()))

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.layers import Layer, layer_of_class
 from trueline.compare.align.leaves import STATISTICS
@@ -91,13 +91,13 @@ class Totals:
     @classmethod
     def of(cls, tensors: Sequence[Listed], *, model: bool) -> Totals:
         """What they come to."""
-        own = [one for one in tensors if one.shared_with is None]
+        own = [tensor for tensor in tensors if tensor.shared_with is None]
         return cls(
             len(own),
-            sum(one.count for one in own),
-            sum(one.count for one in own if one.buffer),
-            sum(one.count for one in own if one.trainable) if model else None,
-            sum(one.nbytes for one in own),
+            sum(tensor.count for tensor in own),
+            sum(tensor.count for tensor in own if tensor.buffer),
+            sum(tensor.count for tensor in own if tensor.trainable) if model else None,
+            sum(tensor.nbytes for tensor in own),
         )
 
 
@@ -117,7 +117,7 @@ class Listing:
     section: str = MODEL
     types: Mapping[str, str] = field(default_factory=dict)
     beside: Mapping[str, Totals] = field(default_factory=dict)
-    others: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, object] = field(default_factory=dict)
     left_out: Sequence[str] = ()
 
     @property
@@ -131,7 +131,7 @@ class Listing:
 
     def by_size(self) -> Listing:
         """The same, the largest first."""
-        return replace(self, tensors=sorted(self.tensors, key=lambda one: -one.count))
+        return replace(self, tensors=sorted(self.tensors, key=lambda tensor: -tensor.count))
 
 
 def list_file(weights: Weights, source: str, *, section: str | None = None) -> Listing:
@@ -145,22 +145,22 @@ def list_file(weights: Weights, source: str, *, section: str | None = None) -> L
     known = recognise(held(arrays), naming)
     tensors = []
     for name, stored in arrays.items():
-        found = known[name.rpartition(".")[0]]
+        recognised = known[name.rpartition(".")[0]]
         dtype = stored.dtype.name
-        statistic = _is_statistic(name.rpartition(".")[2], found.layer)
+        statistic = _is_statistic(name.rpartition(".")[2], recognised.layer)
         tensors.append(
             Listed(
                 name,
                 stored.shape,
                 dtype,
-                found.label,
-                found.certainty if found.label else None,
+                recognised.label,
+                recognised.certainty if recognised.label else None,
                 # Nothing that is not real can be trained, and files do not say what was frozen.
                 False if statistic or dtype.startswith(_WHOLE) else None,
                 True if statistic else None,
                 stored.shared_with,
                 stored=stored,
-                row=found.layer,
+                row=recognised.layer,
             )
         )
     beside = {name: _totals(held) for name, held in weights.sections.items() if name != asked and held}
@@ -176,7 +176,7 @@ def list_model(
     also: dict[str, list[str]] = {}
     for alias, name in (aliases or {}).items():
         also.setdefault(name, []).append(alias)
-    tensors = [_of_model(one, known, also.get(one.name, ())) for one in known.params]
+    tensors = [_of_model(parameter, known, also.get(parameter.name, ())) for parameter in known.params]
     return Listing(source, known.framework, tensors, model=True, types=known.types, left_out=left_out)
 
 
@@ -184,33 +184,33 @@ def with_numbers(listing: Listing, progress: Progress | None = None) -> Listing:
     """The same with the numbers of every tensor, read once where names share elements."""
     found: dict[str, Summary | None] = {}
     tensors = []
-    for one in listing.tensors:
-        if one.stored is None:
-            tensors.append(one)
+    for tensor in listing.tensors:
+        if tensor.stored is None:
+            tensors.append(tensor)
             continue
-        shared = one.shared_with in found and one.shared_with is not None
-        found[one.name] = found[one.shared_with or ""] if shared else numbers_of(one.stored)
-        tensors.append(replace(one, summary=found[one.name]))
+        shared = tensor.shared_with in found and tensor.shared_with is not None
+        found[tensor.name] = found[tensor.shared_with or ""] if shared else numbers_of(tensor.stored)
+        tensors.append(replace(tensor, summary=found[tensor.name]))
         if progress is not None and not shared:
-            progress(one.nbytes)
+            progress(tensor.nbytes)
     return replace(listing, tensors=tensors)
 
 
-def _of_model(one: ParamInfo, known: Known, aliases: Sequence[str]) -> Listed:
-    path, _, leaf = one.name.rpartition(".")
+def _of_model(parameter: ParamInfo, known: Known, aliases: Sequence[str]) -> Listed:
+    path, _, leaf = parameter.name.rpartition(".")
     type_name = known.types.get(path, "")
     row = layer_of_class(type_name)
     return Listed(
-        one.name,
-        one.shape,
-        one.dtype,
+        parameter.name,
+        parameter.shape,
+        parameter.dtype,
         type_name.rpartition(".")[2],
         Certainty.CERTAIN if type_name else None,
-        one.trainable,
-        one.buffer or _is_statistic(leaf, row),
-        one.shared_with,
+        parameter.trainable,
+        parameter.buffer or _is_statistic(leaf, row),
+        parameter.shared_with,
         aliases,
-        one.initial,
+        parameter.initial,
         row=row,
     )
 
@@ -223,5 +223,5 @@ def _is_statistic(leaf: str, layer: Layer | None) -> bool:
 
 
 def _totals(arrays: Mapping[str, Stored]) -> Totals:
-    own = [one for one in arrays.values() if one.shared_with is None]
-    return Totals(len(own), sum(one.count for one in own), 0, None, sum(one.nbytes for one in own))
+    own = [stored for stored in arrays.values() if stored.shared_with is None]
+    return Totals(len(own), sum(stored.count for stored in own), 0, None, sum(stored.nbytes for stored in own))

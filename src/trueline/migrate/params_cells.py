@@ -16,9 +16,9 @@ _TEXT: Final = 200
 _BITS: Final = 1024
 
 
-def with_doubt(one: Listed) -> str:
+def with_doubt(tensor: Listed) -> str:
     """The layer, marked where it was guessed."""
-    return f"{one.layer}{doubt(one.certainty)}" if one.layer else ""
+    return f"{tensor.layer}{doubt(tensor.certainty)}" if tensor.layer else ""
 
 
 def doubt(certainty: Certainty | None) -> str:
@@ -49,7 +49,7 @@ def few(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """A plain value of a file, cut where it is long."""
     if isinstance(value, bool) or value is None or isinstance(value, float):
         return value

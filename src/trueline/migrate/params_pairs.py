@@ -48,7 +48,7 @@ class Paired:
     @property
     def counts(self) -> bool:
         """Whether it makes another network."""
-        return any(one is not Differs.DTYPE for one in self.differs)
+        return any(differs is not Differs.DTYPE for differs in self.differs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class SideBySide:
 
     def with_difference(self, what: Differs) -> list[Paired]:
         """The pairs that differ in this."""
-        return [one for one in self.pairs if what in one.differs]
+        return [pair for pair in self.pairs if what in pair.differs]
 
     def by_size(self) -> SideBySide:
         """The same, the largest first."""
-        only_a, only_b = (sorted(left, key=lambda one: -one.one.count) for left in (self.only_a, self.only_b))
-        pairs = sorted(self.pairs, key=lambda one: -max(one.a.count, one.b.count))
+        only_a, only_b = (sorted(left, key=lambda alone: -alone.one.count) for left in (self.only_a, self.only_b))
+        pairs = sorted(self.pairs, key=lambda pair: -max(pair.a.count, pair.b.count))
         return replace(self, pairs=pairs, only_a=only_a, only_b=only_b)
 
 
@@ -87,28 +87,28 @@ def pair_up(a: Listing, b: Listing, rules: Rules | None = None) -> SideBySide:
     here, there = _by_key(a), _by_key(b)
     marks = _Marks()
     alignment = align(
-        Structure([Item(key, one.shape, one.dtype) for key, one in here.items()], a.types),
-        Structure([Item(key, one.shape, one.dtype) for key, one in there.items()], b.types),
+        Structure([Item(key, tensor.shape, tensor.dtype) for key, tensor in here.items()], a.types),
+        Structure([Item(key, tensor.shape, tensor.dtype) for key, tensor in there.items()], b.types),
         rules or Rules(),
         lambda x, y: marks.same(here[x], there[y]),
     )
     if rules is not None:
         rules.need_used([alignment])
     pairs = [_paired(pair, here[pair.a], there[pair.b]) for pair in alignment.pairs]
-    left_a = _Leaving(a, b, [one.a for one in pairs], marks, _renamed(alignment, of_a=True))
-    left_b = _Leaving(b, a, [one.b for one in pairs], marks, _renamed(alignment, of_a=False))
+    left_a = _Leaving(a, b, [pair.a for pair in pairs], marks, _renamed(alignment, of_a=True))
+    left_b = _Leaving(b, a, [pair.b for pair in pairs], marks, _renamed(alignment, of_a=False))
     return SideBySide(
         a,
         b,
         pairs,
-        [left_a.alone(here[one.key], one) for one in alignment.only_a],
-        [left_b.alone(there[one.key], one) for one in alignment.only_b],
+        [left_a.alone(here[leftover.key], leftover) for leftover in alignment.only_a],
+        [left_b.alone(there[leftover.key], leftover) for leftover in alignment.only_b],
         alignment.ignored,
     )
 
 
 def _by_key(listing: Listing) -> dict[Key, Listed]:
-    return {Key.of_parameter(one.name, Kind.PARAM): one for one in listing.tensors}
+    return {Key.of_parameter(tensor.name, Kind.PARAM): tensor for tensor in listing.tensors}
 
 
 def _paired(pair: Pair, a: Listed, b: Listed) -> Paired:
@@ -126,14 +126,14 @@ class _Marks:
     def __init__(self) -> None:
         self._known: dict[int, int | None] = {}
 
-    def of(self, one: Listed) -> int | None:
-        if one.summary is not None:
-            return one.summary.fingerprint
-        if one.stored is None:
+    def of(self, tensor: Listed) -> int | None:
+        if tensor.summary is not None:
+            return tensor.summary.fingerprint
+        if tensor.stored is None:
             return None
-        if id(one) not in self._known:
-            self._known[id(one)] = mark_of(one.stored)
-        return self._known[id(one)]
+        if id(tensor) not in self._known:
+            self._known[id(tensor)] = mark_of(tensor.stored)
+        return self._known[id(tensor)]
 
     def same(self, a: Listed, b: Listed) -> bool | None:
         here, there = self.of(a), self.of(b)
@@ -144,47 +144,52 @@ class _Leaving:
     """Tells what is left over on one side because the other's framework has no such thing, from what is missing."""
 
     def __init__(
-        self, side: Listing, other: Listing, paired: Sequence[Listed], marks: _Marks, renamed: Mapping[str, str]
+        self, side: Listing, listing: Listing, paired: Sequence[Listed], marks: _Marks, renamed: Mapping[str, str]
     ) -> None:
-        self._other = other
+        self._other = listing
         self._renamed = renamed
         self._marks = marks
-        self._extras = side.naming is Naming.MINDSPORE and other.naming is Naming.TORCH
-        self._names = {one.name for one in paired}
-        self._sharing = {one.shared_with: one.name for one in paired if one.shared_with is not None}
-        self._paths = {one.path for one in paired}
+        self._extras = side.naming is Naming.MINDSPORE and listing.naming is Naming.TORCH
+        self._names = {listed.name for listed in paired}
+        self._sharing = {listed.shared_with: listed.name for listed in paired if listed.shared_with is not None}
+        self._paths = {listed.path for listed in paired}
         self._alike: dict[tuple[tuple[int, ...], str], list[Listed]] = {}
-        for one in paired:
-            self._alike.setdefault((one.shape, one.dtype), []).append(one)
+        for tensor in paired:
+            self._alike.setdefault((tensor.shape, tensor.dtype), []).append(tensor)
 
-    def alone(self, one: Listed, left: Leftover) -> Alone:
-        return Alone(one, left.nearest.parameter if left.nearest is not None else None, self._why(one))
+    def alone(self, tensor: Listed, left: Leftover) -> Alone:
+        return Alone(tensor, left.nearest.parameter if left.nearest is not None else None, self._why(tensor))
 
-    def _why(self, one: Listed) -> Message | None:
-        row = one.row
+    def _why(self, tensor: Listed) -> Message | None:
+        row = tensor.row
         only = (*row.only_torch, *row.only_mindspore) if row is not None else ()
-        if one.leaf == _COUNTER or one.leaf in only:
-            return message("params.no_counterpart", leaf=one.leaf)
-        same = self._same_as(one)
+        if tensor.leaf == _COUNTER or tensor.leaf in only:
+            return message("params.no_counterpart", leaf=tensor.leaf)
+        same = self._same_as(tensor)
         if same is not None:
             return message("params.same_tensor", name=same)
-        if row is not None and self._extras and row.torch_leaf(one.leaf) in row.neutral and self._layer_is_there(one):
-            return message("params.neutral", layer=one.layer)
+        if (
+            row is not None
+            and self._extras
+            and row.torch_leaf(tensor.leaf) in row.neutral
+            and self._layer_is_there(tensor)
+        ):
+            return message("params.neutral", layer=tensor.layer)
         return None
 
-    def _same_as(self, one: Listed) -> str | None:
+    def _same_as(self, tensor: Listed) -> str | None:
         """A tensor of the same side that has found its like and has the same elements."""
-        if one.shared_with in self._names:
-            return one.shared_with
-        if one.name in self._sharing:
-            return self._sharing[one.name]
+        if tensor.shared_with in self._names:
+            return tensor.shared_with
+        if tensor.name in self._sharing:
+            return self._sharing[tensor.name]
         # Vectors of zeros or ones are equal without being the same.
-        alike = self._alike.get((one.shape, one.dtype), ()) if len(one.shape) > 1 else ()
-        return next((other.name for other in alike if self._marks.same(one, other)), None)
+        alike = self._alike.get((tensor.shape, tensor.dtype), ()) if len(tensor.shape) > 1 else ()
+        return next((listed.name for listed in alike if self._marks.same(tensor, listed)), None)
 
-    def _layer_is_there(self, one: Listed) -> bool:
+    def _layer_is_there(self, tensor: Listed) -> bool:
         """Whether the other side has the layer: with fewer tensors, or with none."""
-        if one.path in self._paths:
+        if tensor.path in self._paths:
             return True
-        found = self._other.layer_at(self._renamed.get(one.path, one.path))
-        return found is not None and found is one.row
+        layer = self._other.layer_at(self._renamed.get(tensor.path, tensor.path))
+        return layer is not None and layer is tensor.row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align import Layout, Reason
 from trueline.compare.wording import side_names
@@ -13,6 +13,7 @@ from trueline.migrate.params_cells import doubt, shape_text, with_doubt, yes_or_
 from trueline.migrate.params_pairs import Alone, Differs, Paired, SideBySide
 from trueline.migrate.params_report import totals_json, totals_table
 from trueline.model.finding import Conclusion, Finding
+from trueline.model.json_value import JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
@@ -23,31 +24,31 @@ _ROWS: Final = 5000
 _LEFTOVERS: Final = 200
 
 
-def pairs_result(found: SideBySide) -> Result:
+def result(pairs: SideBySide) -> Result:
     """For programs."""
     fields = {
-        "sources": [found.a.source, found.b.source],
-        "pairs": [_pair_json(one) for one in found.pairs],
-        "only_a": [_alone_json(one) for one in found.only_a],
-        "only_b": [_alone_json(one) for one in found.only_b],
-        "totals": [totals_json(found.a.totals), totals_json(found.b.totals)],
+        "sources": [pairs.a.source, pairs.b.source],
+        "pairs": [_pair_json(pair) for pair in pairs.pairs],
+        "only_a": [_alone_json(alone) for alone in pairs.only_a],
+        "only_b": [_alone_json(alone) for alone in pairs.only_b],
+        "totals": [totals_json(pairs.a.totals), totals_json(pairs.b.totals)],
     }
-    findings = pairs_findings(found)
-    return Result("params", _conclusion(found), Exit.PROBLEM if findings else Exit.FINE, findings, fields)
+    findings = pairs_findings(pairs)
+    return Result("params", _conclusion(pairs), Exit.PROBLEM if findings else Exit.FINE, findings, fields)
 
 
-def pairs_report(found: SideBySide) -> Report:
+def report(pairs: SideBySide) -> Report:
     """For people: what differs on top, every pair below."""
-    names = _names(found)
+    names = _names(pairs)
     title = message("params.title_two", a=names[0], b=names[1])
-    return Report(title, _conclusion(found), pairs_findings(found), tuple(_blocks(found)))
+    return Report(title, _conclusion(pairs), pairs_findings(pairs), tuple(_blocks(pairs)))
 
 
-def pairs_findings(found: SideBySide) -> list[Finding]:
+def pairs_findings(pairs: SideBySide) -> list[Finding]:
     """What makes two networks of them."""
-    a, b = _names(found)
+    a, b = _names(pairs)
     findings = []
-    left = [[one for one in side if one.why is None] for side in (found.only_a, found.only_b)]
+    left = [[alone for alone in side if alone.why is None] for side in (pairs.only_a, pairs.only_b)]
     if left[0] or left[1]:
         first = (left[0] or left[1])[0]
         said = message(
@@ -61,7 +62,7 @@ def pairs_findings(found: SideBySide) -> list[Finding]:
         )
         where = Location(module=first.one.path, side=a if left[0] else b)
         findings.append(Finding(STRUCTURE, Conclusion.FOUND, said, advice=message("params.left_advice"), where=where))
-    shapes = found.with_difference(Differs.SHAPE)
+    shapes = pairs.with_difference(Differs.SHAPE)
     if shapes:
         first_pair = shapes[0]
         said = message(
@@ -69,80 +70,80 @@ def pairs_findings(found: SideBySide) -> list[Finding]:
             a=a,
             b=b,
             count=len(shapes),
-            pairs=len(found.pairs),
+            pairs=len(pairs.pairs),
             name=printable(first_pair.a.name),
             shape=shape_text(first_pair.a.shape),
             other_shape=shape_text(first_pair.b.shape),
         )
         findings.append(_on(first_pair, said, message("params.shapes_advice"), a))
-    trained = found.with_difference(Differs.TRAINED)
+    trained = pairs.with_difference(Differs.TRAINED)
     if trained:
         first_pair = trained[0]
         sides = (a, b) if first_pair.a.trainable else (b, a)
         name = printable(first_pair.a.name)
-        counts = {"count": len(trained), "pairs": len(found.pairs)}
+        counts = {"count": len(trained), "pairs": len(pairs.pairs)}
         said = message("params.trained", name=name, trains=sides[0], freezes=sides[1], **counts)
         findings.append(_on(first_pair, said, message("params.trained_advice"), a))
     return findings
 
 
-def _on(one: Paired, said: Message, advice: Message, side: str) -> Finding:
-    where = Location(module=one.a.path, side=side)
-    return Finding(STRUCTURE, Conclusion.FOUND, said, advice=advice, where=where, extra={"other_module": one.b.path})
+def _on(pair: Paired, said: Message, advice: Message, side: str) -> Finding:
+    where = Location(module=pair.a.path, side=side)
+    return Finding(STRUCTURE, Conclusion.FOUND, said, advice=advice, where=where, extra={"other_module": pair.b.path})
 
 
-def _names(found: SideBySide) -> tuple[str, str]:
-    return side_names(Path(found.a.source), Path(found.b.source))
+def _names(pairs: SideBySide) -> tuple[str, str]:
+    return side_names(Path(pairs.a.source), Path(pairs.b.source))
 
 
-def _conclusion(found: SideBySide) -> Message:
-    a, b = _names(found)
-    if not found.pairs:
+def _conclusion(pairs: SideBySide) -> Message:
+    a, b = _names(pairs)
+    if not pairs.pairs:
         return message("params.nothing_in_common", a=a, b=b)
-    findings = pairs_findings(found)
+    findings = pairs_findings(pairs)
     if findings:
         return findings[0].message
-    elements = f"{sum(one.b.count for one in found.pairs):,}"
-    return message("params.same", a=a, b=b, count=len(found.pairs), elements=elements)
+    elements = f"{sum(pair.b.count for pair in pairs.pairs):,}"
+    return message("params.same", a=a, b=b, count=len(pairs.pairs), elements=elements)
 
 
-def _blocks(found: SideBySide) -> Iterator[Block]:
-    a, b = _names(found)
-    yield from _alone(found.only_a, a, b)
-    yield from _alone(found.only_b, b, a)
-    if found.pairs:
-        yield _table(found)
-    if len(found.pairs) > _ROWS:
-        yield Text(message("params.more_rows", count=len(found.pairs) - _ROWS))
-    other_layout = [one for one in found.pairs if one.layout not in (None, Layout.SAME)]
+def _blocks(pairs: SideBySide) -> Iterator[Block]:
+    a, b = _names(pairs)
+    yield from _alone(pairs.only_a, a, b)
+    yield from _alone(pairs.only_b, b, a)
+    if pairs.pairs:
+        yield _table(pairs)
+    if len(pairs.pairs) > _ROWS:
+        yield Text(message("params.more_rows", count=len(pairs.pairs) - _ROWS))
+    other_layout = [pair for pair in pairs.pairs if pair.layout not in (None, Layout.SAME)]
     if other_layout:
         one = other_layout[0]
         shapes = {"shape": shape_text(one.a.shape), "other_shape": shape_text(one.b.shape)}
         yield Text(message("params.layouts", count=len(other_layout), name=printable(one.a.name), **shapes))
-    dtypes = found.with_difference(Differs.DTYPE)
+    dtypes = pairs.with_difference(Differs.DTYPE)
     if dtypes:
         one = dtypes[0]
         name = printable(one.a.name)
         yield Text(message("params.dtypes", count=len(dtypes), name=name, dtype=one.a.dtype, other_dtype=one.b.dtype))
-    if found.ignored:
-        yield Text(message("params.ignored", count=found.ignored))
-    yield totals_table([found.a, found.b])
+    if pairs.ignored:
+        yield Text(message("params.ignored", count=pairs.ignored))
+    yield totals_table([pairs.a, pairs.b])
 
 
 def _alone(left: Sequence[Alone], side: str, other: str) -> Iterator[Block]:
     if not left:
         return
-    excused = any(one.why is not None for one in left)
+    excused = any(tensor.why is not None for tensor in left)
     columns = [message(f"params.column_{name}") for name in ("name", "layer", "shape", "dtype")]
     columns += [message("params.column_nearest", side=other), *([message("params.column_why_not")] if excused else [])]
     # What counts comes first: the rest is only there to be complete.
-    ordered = sorted(left, key=lambda one: one.why is not None)[:_LEFTOVERS]
+    ordered = sorted(left, key=lambda tensor: tensor.why is not None)[:_LEFTOVERS]
     rows = []
-    for one in ordered:
-        row = [one.one.name, with_doubt(one.one), shape_text(one.one.shape), one.one.dtype]
-        near = one.nearest if one.why is None else None
-        rows.append([*row, near or "", *([one.why or ""] if excused else [])])
-    marked = frozenset(place for place, one in enumerate(ordered) if one.why is None)
+    for alone in ordered:
+        row = [alone.one.name, with_doubt(alone.one), shape_text(alone.one.shape), alone.one.dtype]
+        near = alone.nearest if alone.why is None else None
+        rows.append([*row, near or "", *([alone.why or ""] if excused else [])])
+    marked = frozenset(place for place, tensor in enumerate(ordered) if tensor.why is None)
     yield Table(message("params.only", side=side, count=len(left)), columns, rows, marked)
     if len(left) > _LEFTOVERS:
         yield Text(message("params.more_rows", count=len(left) - _LEFTOVERS))
@@ -150,38 +151,38 @@ def _alone(left: Sequence[Alone], side: str, other: str) -> Iterator[Block]:
 
 def _table(found: SideBySide) -> Table:
     pairs = found.pairs[:_ROWS]
-    renamed = any(one.a.name != one.b.name for one in pairs)
-    differing = any(one.differs for one in pairs)
+    renamed = any(pair.a.name != pair.b.name for pair in pairs)
+    differing = any(pair.differs for pair in pairs)
     columns = [message("params.column_name")]
     if renamed:
         columns += [message("params.column_other"), message("params.column_reason")]
     columns += [message(f"params.column_{name}") for name in ("layer", "shape", "dtype", "trainable")]
     columns += [message("params.column_differs")] if differing else []
-    rows = [_row(one, renamed, differing) for one in pairs]
-    marked = frozenset(place for place, one in enumerate(pairs) if one.counts)
+    rows = [_row(pair, renamed, differing) for pair in pairs]
+    marked = frozenset(place for place, pair in enumerate(pairs) if pair.counts)
     return Table(message("params.pairs", count=len(found.pairs)), columns, rows, marked)
 
 
-def _row(one: Paired, renamed: bool, differing: bool) -> list[Any]:
-    row: list[Any] = [one.a.name]
+def _row(pair: Paired, renamed: bool, differing: bool) -> list[object]:
+    row: list[object] = [pair.a.name]
     if renamed:
-        row += [one.b.name if one.a.name != one.b.name else "", _reason(one)]
-    row += [with_doubt(one.b) or with_doubt(one.a), _both(shape_text(one.a.shape), shape_text(one.b.shape))]
-    row += [_both(one.a.dtype, one.b.dtype), _trainable(one)]
-    return [*row, ", ".join(_word(what) for what in one.differs)] if differing else row
+        row += [pair.b.name if pair.a.name != pair.b.name else "", _reason(pair)]
+    row += [with_doubt(pair.b) or with_doubt(pair.a), _both(shape_text(pair.a.shape), shape_text(pair.b.shape))]
+    row += [_both(pair.a.dtype, pair.b.dtype), _trainable(pair)]
+    return [*row, ", ".join(_word(what) for what in pair.differs)] if differing else row
 
 
-def _reason(one: Paired) -> Message | str:
+def _reason(pair: Paired) -> Message | str:
     """Why they are a pair, where not for their names; marked where that is not certain."""
-    if one.pair.reason is Reason.NAME:
+    if pair.pair.reason is Reason.NAME:
         return ""
     return message(
-        "params.doubtful", what=message(f"params.reason_{one.pair.reason.value}"), mark=doubt(one.pair.certainty)
+        "params.doubtful", what=message(f"params.reason_{pair.pair.reason.value}"), mark=doubt(pair.pair.certainty)
     )
 
 
-def _trainable(one: Paired) -> Message | str:
-    here, there = yes_or_no(one.a.trainable), yes_or_no(one.b.trainable)
+def _trainable(pair: Paired) -> Message | str:
+    here, there = yes_or_no(pair.a.trainable), yes_or_no(pair.b.trainable)
     return here if here == there else message("params.both", a=here, b=there)
 
 
@@ -193,28 +194,28 @@ def _word(what: Differs) -> str:
     return message(f"params.differs_{what.value}").text()
 
 
-def _pair_json(one: Paired) -> dict[str, Any]:
+def _pair_json(pair: Paired) -> JsonObject:
     return {
-        "name": one.a.name,
-        "other_name": one.b.name,
-        "reason": one.pair.reason.value,
-        "certainty": one.pair.certainty.value,
-        "layout": one.layout.value if one.layout is not None else None,
-        "layer": [one.a.layer or None, one.b.layer or None],
-        "shape": [list(one.a.shape), list(one.b.shape)],
-        "dtype": [one.a.dtype, one.b.dtype],
-        "trainable": [one.a.trainable, one.b.trainable],
-        "differs": [what.value for what in one.differs],
+        "name": pair.a.name,
+        "other_name": pair.b.name,
+        "reason": pair.pair.reason.value,
+        "certainty": pair.pair.certainty.value,
+        "layout": pair.layout.value if pair.layout is not None else None,
+        "layer": [pair.a.layer or None, pair.b.layer or None],
+        "shape": [list(pair.a.shape), list(pair.b.shape)],
+        "dtype": [pair.a.dtype, pair.b.dtype],
+        "trainable": [pair.a.trainable, pair.b.trainable],
+        "differs": [what.value for what in pair.differs],
     }
 
 
-def _alone_json(one: Alone) -> dict[str, Any]:
+def _alone_json(alone: Alone) -> JsonObject:
     return {
-        "name": one.one.name,
-        "layer": one.one.layer or None,
-        "shape": list(one.one.shape),
-        "dtype": one.one.dtype,
-        "nearest": one.nearest,
-        "counts": one.why is None,
-        "why": one.why.text() if one.why is not None else None,
+        "name": alone.one.name,
+        "layer": alone.one.layer or None,
+        "shape": list(alone.one.shape),
+        "dtype": alone.one.dtype,
+        "nearest": alone.nearest,
+        "counts": alone.why is None,
+        "why": alone.why.text() if alone.why is not None else None,
     }

@@ -70,15 +70,15 @@ class Plan:
 
     def outgoing(self) -> list[Outgoing]:
         """The arrays as a writer takes them; those that share their elements in the file are marked."""
-        there = {one.held.name: one.name for one in self.moves}
+        there = {moved.held.name: moved.name for moved in self.moves}
         first: dict[str, str] = {}
         found = []
-        for one in self.moves:
-            shared = there.get(one.held.shared_with) if one.held.shared_with is not None else None
+        for move in self.moves:
+            shared = there.get(move.held.shared_with) if move.held.shared_with is not None else None
             # The same array under two names of the target, as tied weights have.
-            again = first.setdefault(one.held.name, one.name)
-            shared = again if again != one.name else shared
-            found.append(one.outgoing(shared if shared != one.name else None))
+            again = first.setdefault(move.held.name, move.name)
+            shared = again if again != move.name else shared
+            found.append(move.outgoing(shared if shared != move.name else None))
         return found
 
 

@@ -60,10 +60,10 @@ def plan(weights: Weights, format: Format, wish: Wish) -> Plan:
     if target is not None:
         if wish.add:
             raise BadUsage("convert.add_with_target")
-        found = plan_by_target(arrays, target, (source, to), types, rules)
+        plan = plan_by_target(arrays, target, (source, to), types, rules)
     else:
-        found = plan_by_layer(arrays, source, to, types, rules, wish.add)
-    return replace(found, dropped=[*dropped, *found.dropped], stripped=prefix, orders=_orders(wish))
+        plan = plan_by_layer(arrays, source, to, types, rules, wish.add)
+    return replace(plan, dropped=[*dropped, *plan.dropped], stripped=prefix, orders=_orders(wish))
 
 
 def _orders(wish: Wish) -> list[list[str]]:
@@ -71,8 +71,8 @@ def _orders(wish: Wish) -> list[list[str]]:
     known = next((one for one in wish.models if one.framework is Naming.TORCH), None)
     if known is None:
         return []
-    own = [one for one in known.params if not one.buffer and one.shared_with is None]
-    return [[one.name for one in own if one.trainable], [one.name for one in own]]
+    own = [parameter for parameter in known.params if not parameter.buffer and parameter.shared_with is None]
+    return [[parameter.name for parameter in own if parameter.trainable], [parameter.name for parameter in own]]
 
 
 def _towards(source: Naming, written: Format, format: Format, wish: Wish) -> Naming:
@@ -85,7 +85,7 @@ def _towards(source: Naming, written: Format, format: Format, wish: Wish) -> Nam
     usual = USUAL.get(format)
     if usual is None:
         # These files belong to no framework: a model of the other one says that its names are meant.
-        other = next((one.framework for one in wish.models if one.framework is not source), None)
+        other = next((known.framework for known in wish.models if known.framework is not source), None)
         return other or source
     return source if written is format else usual
 
@@ -103,33 +103,33 @@ def _models(wish: Wish, source: Naming, to: Naming) -> tuple[Target | None, Mapp
 def _without(arrays: Sequence[Held], patterns: Sequence[str]) -> tuple[list[Held], list[Dropped]]:
     dropped = []
     for pattern in patterns:
-        found = [one.name for one in arrays if fnmatch.fnmatchcase(one.name, pattern)]
+        found = [held.name for held in arrays if fnmatch.fnmatchcase(held.name, pattern)]
         if not found:
             raise BadUsage("convert.drop_unused", pattern=pattern)
         dropped += [Dropped(name, message("convert.asked")) for name in found]
-    gone = {one.name for one in dropped}
-    return [one for one in arrays if one.name not in gone], dropped
+    gone = {left_out.name for left_out in dropped}
+    return [held for held in arrays if held.name not in gone], dropped
 
 
 def _stripped(arrays: Sequence[Held], asked: str | None) -> tuple[list[Held], str]:
-    prefix = wrapper_of([one.name for one in arrays]) if asked is None else asked
+    prefix = wrapper_of([held.name for held in arrays]) if asked is None else asked
     if not prefix:
         return list(arrays), ""
-    if not any(one.name.startswith(prefix) and one.name != prefix for one in arrays):
+    if not any(held.name.startswith(prefix) and held.name != prefix for held in arrays):
         raise BadUsage("convert.strip_unused", prefix=prefix)
     seen: set[str] = set()
     found = []
-    for one in arrays:
-        name = one.name.removeprefix(prefix)
-        if asked and name != one.name:
+    for array in arrays:
+        name = array.name.removeprefix(prefix)
+        if asked and name != array.name:
             # A user may leave out the dot at the end.
             name = name.removeprefix(".")
-        name = name or one.name
+        name = name or array.name
         if name in seen:
             raise BadUsage("convert.strip_twice", prefix=prefix, name=printable(name))
         seen.add(name)
-        shared = one.shared_with.removeprefix(prefix) if one.shared_with is not None else None
-        found.append(replace(one, name=name, parts=(one.name,), shared_with=shared))
+        shared = array.shared_with.removeprefix(prefix) if array.shared_with is not None else None
+        found.append(replace(array, name=name, parts=(array.name,), shared_with=shared))
     return found, prefix
 
 

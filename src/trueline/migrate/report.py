@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.migrate.plan import Dropped, Lacking, Move, Plan
 from trueline.model.finding import Certainty, Conclusion, Finding
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
@@ -31,7 +32,7 @@ class Converted:
     dry: bool
     allowed: bool
     findings: Sequence[Finding] = ()
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Json] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     notes: Sequence[Message] = ()
     beside: int = 0
@@ -40,92 +41,98 @@ class Converted:
     def exit(self) -> Exit:
         """A problem where something is left over, or where a verification found one."""
         left = not self.plan.whole and not self.allowed
-        return Exit.PROBLEM if left or any(one.conclusion is Conclusion.FOUND for one in self.findings) else Exit.FINE
+        return (
+            Exit.PROBLEM
+            if left or any(finding.conclusion is Conclusion.FOUND for finding in self.findings)
+            else Exit.FINE
+        )
 
 
-def converted_result(found: Converted, *, listed: bool = True) -> Result:
+def result(converted: Converted, *, listed: bool = True) -> Result:
     """The JSON shape; every array only where that is ``listed``."""
-    plan = found.plan
+    plan = converted.plan
     if not listed:
-        return Result("convert", _conclusion(found), found.exit, _findings(found))
+        return Result("convert", _conclusion(converted), converted.exit, _findings(converted))
     fields = {
-        "written": str(found.output) if found.written else None,
+        "written": str(converted.output) if converted.written else None,
         "names": plan.naming.value if plan.naming is not None else None,
         "stripped": plan.stripped,
-        "mapped": [_move_json(one) for one in plan.moves],
-        "missing": [_lacking_json(one) for one in plan.missing],
-        "unexpected": [_lacking_json(one) for one in plan.unexpected],
-        "dropped": [{"name": one.name, "reason": one.why.text()} for one in found.dropped],
+        "mapped": [_move_json(move) for move in plan.moves],
+        "missing": [_lacking_json(lacking) for lacking in plan.missing],
+        "unexpected": [_lacking_json(lacking) for lacking in plan.unexpected],
+        "dropped": [{"name": dropped.name, "reason": dropped.why.text()} for dropped in converted.dropped],
     }
-    return Result("convert", _conclusion(found), found.exit, _findings(found), {**fields, **found.fields})
+    return Result(
+        "convert", _conclusion(converted), converted.exit, _findings(converted), {**fields, **converted.fields}
+    )
 
 
-def converted_report(found: Converted) -> Report:
+def report(converted: Converted) -> Report:
     """What a reader wants to see: what is in doubt and what is left first, every row where nothing is written."""
-    title = message("convert.title", source=found.source.name, output=found.output.name)
-    return Report(title, _conclusion(found), _findings(found), [*_blocks(found), *found.blocks])
+    title = message("convert.title", source=converted.source.name, output=converted.output.name)
+    return Report(title, _conclusion(converted), _findings(converted), [*_blocks(converted), *converted.blocks])
 
 
-def _conclusion(found: Converted) -> Message:
-    plan = found.plan
+def _conclusion(converted: Converted) -> Message:
+    plan = converted.plan
     count = len(plan.moves)
-    names = {"source": found.source.name, "output": found.output.name}
-    if not plan.whole and not found.allowed:
+    names = {"source": converted.source.name, "output": converted.output.name}
+    if not plan.whole and not converted.allowed:
         return message("convert.left_over", missing=len(plan.missing), unexpected=len(plan.unexpected), **names)
-    changed = sum(1 for one in plan.moves if one.done or (one.name,) != one.held.names)
-    if found.dry:
+    changed = sum(1 for move in plan.moves if move.done or (move.name,) != move.held.names)
+    if converted.dry:
         return message("convert.would", count=count, changed=changed, **names)
     return message("convert.written", count=count, changed=changed, **names)
 
 
-def _findings(found: Converted) -> list[Finding]:
-    if found.plan.whole:
-        return list(found.findings)
-    first = next(iter((*found.plan.missing, *found.plan.unexpected)))
-    conclusion = Conclusion.SUSPECT if found.allowed else Conclusion.FOUND
+def _findings(converted: Converted) -> list[Finding]:
+    if converted.plan.whole:
+        return list(converted.findings)
+    first = next(iter((*converted.plan.missing, *converted.plan.unexpected)))
+    conclusion = Conclusion.SUSPECT if converted.allowed else Conclusion.FOUND
     text = message(
         "convert.finding_left",
-        missing=len(found.plan.missing),
-        unexpected=len(found.plan.unexpected),
+        missing=len(converted.plan.missing),
+        unexpected=len(converted.plan.unexpected),
         name=first.name,
         nearest=first.nearest or "-",
     )
     left = Finding(LEFT, conclusion, text, advice=message("convert.finding_left_advice"))
-    return [left, *found.findings]
+    return [left, *converted.findings]
 
 
-def _blocks(found: Converted) -> list[Block]:
-    plan = found.plan
+def _blocks(converted: Converted) -> list[Block]:
+    plan = converted.plan
     blocks: list[Block] = []
-    blocks += [Text(one) for one in found.notes]
-    if found.beside:
-        blocks.append(Text(message("convert.beside", count=found.beside)))
+    blocks += [Text(text) for text in converted.notes]
+    if converted.beside:
+        blocks.append(Text(message("convert.beside", count=converted.beside)))
     if plan.stripped:
         blocks.append(Text(message("convert.stripped", prefix=plan.stripped)))
     blocks += _lacking("convert.table_missing", plan.missing) + _lacking("convert.table_unexpected", plan.unexpected)
-    doubtful = [one for one in plan.moves if one.certainty is Certainty.POSSIBLE]
+    doubtful = [move for move in plan.moves if move.certainty is Certainty.POSSIBLE]
     if doubtful:
         counts = {"count": len(doubtful), "total": len(plan.moves)}
-        ordered = any(one.why.id == "align.reason_order" for one in doubtful)
+        ordered = any(move.why.id == "align.reason_order" for move in doubtful)
         blocks.append(Text(message("convert.by_order" if ordered else "convert.doubtful", **counts)))
-        if not found.dry:
+        if not converted.dry:
             blocks.append(_moves(message("convert.table_doubtful"), doubtful[:_SHOWN]))
-    if found.dropped:
+    if converted.dropped:
         columns = [message("convert.column_name"), message("convert.column_why")]
-        rows = list(_grouped(found.dropped))
-        blocks.append(Table(message("convert.table_dropped", count=len(found.dropped)), columns, rows))
+        rows = list(_grouped(converted.dropped))
+        blocks.append(Table(message("convert.table_dropped", count=len(converted.dropped)), columns, rows))
     table = _moves(message("convert.table_moves", count=len(plan.moves)), plan.moves[:_MOST_ROWS])
-    blocks.append(table if found.dry else Folded(message("convert.table_moves", count=len(plan.moves)), [table]))
-    if found.dry and len(plan.moves) > _MOST_ROWS:
+    blocks.append(table if converted.dry else Folded(message("convert.table_moves", count=len(plan.moves)), [table]))
+    if converted.dry and len(plan.moves) > _MOST_ROWS:
         blocks.append(Text(message("compare.more_left", count=len(plan.moves) - _MOST_ROWS)))
     return blocks
 
 
-def _grouped(dropped: Sequence[Dropped]) -> Iterator[list[Any]]:
+def _grouped(dropped: Sequence[Dropped]) -> Iterator[list[object]]:
     """One row for each reason, where several are dropped for the same."""
     groups: dict[str, list[Dropped]] = {}
-    for one in dropped:
-        groups.setdefault(one.why.text(), []).append(one)
+    for left_out in dropped:
+        groups.setdefault(left_out.why.text(), []).append(left_out)
     for same in groups.values():
         if len(same) > _ALIKE:
             yield [message("convert.and_more", name=same[0].name, count=len(same) - 1), same[0].why]
@@ -144,16 +151,16 @@ def _moves(title: Message, moves: Sequence[Move]) -> Table:
     ]
     rows = [
         [
-            ", ".join(one.held.names) or "-",
-            one.name if (one.name,) != one.held.names else "=",
-            _shape(one.shape),
-            "; ".join(part.text() for part in one.done) or "-",
-            one.why,
-            Message(f"compare.sure_{one.certainty.value}"),
+            ", ".join(move.held.names) or "-",
+            move.name if (move.name,) != move.held.names else "=",
+            _shape(move.shape),
+            "; ".join(part.text() for part in move.done) or "-",
+            move.why,
+            Message(f"compare.sure_{move.certainty.value}"),
         ]
-        for one in moves
+        for move in moves
     ]
-    doubtful = frozenset(place for place, one in enumerate(moves) if one.certainty is Certainty.POSSIBLE)
+    doubtful = frozenset(place for place, move in enumerate(moves) if move.certainty is Certainty.POSSIBLE)
     return Table(title, columns, rows, doubtful)
 
 
@@ -166,7 +173,9 @@ def _lacking(title: str, left: Sequence[Lacking]) -> list[Block]:
         message("convert.column_nearest"),
         message("convert.column_why"),
     ]
-    rows = [[one.name, _shape(one.shape), one.nearest or "-", one.why or "-"] for one in left[:_SHOWN]]
+    rows = [
+        [lacking.name, _shape(lacking.shape), lacking.nearest or "-", lacking.why or "-"] for lacking in left[:_SHOWN]
+    ]
     blocks: list[Block] = [Table(Message(title, {"count": len(left)}), columns, rows)]
     if len(left) > _SHOWN:
         blocks.append(Text(message("compare.more_left", count=len(left) - _SHOWN)))
@@ -177,20 +186,20 @@ def _shape(shape: Sequence[int]) -> str:
     return "x".join(str(side) for side in shape) or "()"
 
 
-def _move_json(one: Move) -> dict[str, Any]:
+def _move_json(move: Move) -> JsonObject:
     return {
-        "name": one.held.names[0] if one.held.names else None,
-        "parts": list(one.held.names),
-        "other_name": one.name,
-        "shape": list(one.held.shape),
-        "other_shape": list(one.shape),
-        "dtype": str(one.held.dtype),
-        "done": [part.text() for part in one.done],
-        "reason": one.why.text(),
-        "certainty": one.certainty.value,
+        "name": move.held.names[0] if move.held.names else None,
+        "parts": list(move.held.names),
+        "other_name": move.name,
+        "shape": list(move.held.shape),
+        "other_shape": list(move.shape),
+        "dtype": str(move.held.dtype),
+        "done": [part.text() for part in move.done],
+        "reason": move.why.text(),
+        "certainty": move.certainty.value,
     }
 
 
-def _lacking_json(one: Lacking) -> dict[str, Any]:
-    why = one.why.text() if one.why is not None else None
-    return {"name": one.name, "shape": list(one.shape), "nearest": one.nearest, "reason": why}
+def _lacking_json(lacking: Lacking) -> JsonObject:
+    why = lacking.why.text() if lacking.why is not None else None
+    return {"name": lacking.name, "shape": list(lacking.shape), "nearest": lacking.nearest, "reason": why}

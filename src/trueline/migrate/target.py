@@ -28,9 +28,9 @@ class Target:
     @classmethod
     def of_file(cls, weights: Weights) -> Target:
         """The names of a weight file."""
-        return cls([Wanted(name, one.shape, one.shared_with) for name, one in weights.model.items()])
+        return cls([Wanted(name, stored.shape, stored.shared_with) for name, stored in weights.model.items()])
 
     @classmethod
     def of_model(cls, params: Sequence[ParamInfo], types: Mapping[str, str]) -> Target:
         """The names of a model."""
-        return cls([Wanted(one.name, one.shape, one.shared_with) for one in params], types)
+        return cls([Wanted(parameter.name, parameter.shape, parameter.shared_with) for parameter in params], types)

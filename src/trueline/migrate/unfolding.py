@@ -33,13 +33,13 @@ def join(wanted: Sequence[Wanted]) -> Joined:
     pairs: dict[str, tuple[Wanted, Wanted]] = {}
     gone: set[str] = set()
     for length, direction in ((a.format(_LEAF), b.format(_LEAF)) for a, b in _WAYS):
-        for one in wanted:
-            module = one.name.removesuffix(length)
-            other = by_name.get(module + direction) if module != one.name else None
+        for parameter in wanted:
+            module = parameter.name.removesuffix(length)
+            other = by_name.get(module + direction) if module != parameter.name else None
             # Spectral norm has a vector of that name too, but nothing of this length.
-            if other is not None and len(other.shape) == len(one.shape) and module + _LEAF not in by_name:
-                pairs[module + _LEAF] = (one, other)
-                gone.update((one.name, other.name))
+            if other is not None and len(other.shape) == len(parameter.shape) and module + _LEAF not in by_name:
+                pairs[module + _LEAF] = (parameter, other)
+                gone.update((parameter.name, other.name))
     weights = {direction.name: Wanted(name, direction.shape) for name, (_, direction) in pairs.items()}
     kept = [weights.get(one.name, one) for one in wanted if one.name in weights or one.name not in gone]
     return Joined(kept, pairs)

@@ -9,7 +9,7 @@ from typing import Any
 
 class _Callable(ModuleType):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from trueline.pair.calling import pair
+        from trueline.pair.api import pair
 
         return pair(*args, **kwargs)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
+
+# What one side has where a cause is: a setting, a number, a name in words.
+Setting: TypeAlias = "Json | Message"
 
 
 class Stage(StrEnum):
@@ -145,8 +149,8 @@ class Blame:
     message: Message
     module: str = ""
     other_module: str = ""
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
     confirmed: bool = False
     latent: bool = False
     measured: float | None = None
@@ -159,37 +163,37 @@ class Blame:
 
 
 def module_name(path: str) -> str | Message:
-    """A module by its path, and the whole network, which has none, by its name."""
-    return path or message("pair_ops.network")
+    """A module in a sentence: its path as code, and the whole network, which has none, by its name."""
+    return f"`{path}`" if path else message("pair_ops.network")
 
 
 def counterpart_name(path: str) -> str | Message:
-    """A module of the benchmark, where the port's was named before it."""
-    return path or message("pair_ops.benchmark")
+    """A module of the benchmark in a sentence that has named the port's."""
+    return f"`{path}`" if path else message("pair_ops.benchmark")
 
 
-def also_in(one: Blame) -> list[str]:
+def also_in(blame: Blame) -> list[str]:
     """The other modules of the port that have the same."""
-    return [path for each in one.evidence if isinstance(each, dict) for path in each.get("also", ())]
+    return [path for each in blame.evidence if isinstance(each, dict) for path in each.get("also", ())]
 
 
-def moves_curve(one: Blame) -> bool:
+def moves_curve(blame: Blame) -> bool:
     """Whether a few steps on the same batches, from the same weights and without dropout, show the cause."""
-    return not one.latent and one.stage not in _BESIDE_CURVE and one.cause not in _NOT_IN_CURVE
+    return not blame.latent and blame.stage not in _BESIDE_CURVE and blame.cause not in _NOT_IN_CURVE
 
 
 def joined(blames: Iterable[Blame]) -> list[Blame]:
     """The same cause in modules that one line of the port has built is one blame, with the others' paths."""
     found: dict[object, Blame] = {}
-    for place, one in enumerate(blames):
-        where = (one.line.file, one.line.line) if one.line is not None and one.stage is Stage.FORWARD else place
-        key = (one.stage, one.cause, where, repr(one.bench), repr(one.port), one.confirmed, one.latent)
+    for place, blame in enumerate(blames):
+        where = (blame.line.file, blame.line.line) if blame.line is not None and blame.stage is Stage.FORWARD else place
+        key = (blame.stage, blame.cause, where, repr(blame.bench), repr(blame.port), blame.confirmed, blame.latent)
         before = found.get(key)
         if before is None:
-            found[key] = one
+            found[key] = blame
             continue
         known = {before.module, *also_in(before)}
-        more = [path for path in (one.module, *also_in(one)) if path not in known]
+        more = [path for path in (blame.module, *also_in(blame)) if path not in known]
         if more:
             found[key] = replace(before, evidence=[*before.evidence, {"also": more}])
     return list(found.values())

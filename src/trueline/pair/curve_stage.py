@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Content
 from trueline.compare.curves import CurveComparison, Parting, compare_curves
 from trueline.compare.floors import Floors
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
@@ -20,8 +19,9 @@ from trueline.model.message import Message, message
 from trueline.model.noise import LossDrift, Noise
 from trueline.model.report import Curves
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.loss.asking import taken_by_both
+from trueline.pair.loss.answers import taken_by_both
 from trueline.pair.loss.cases import Labels
+from trueline.pair.questions.parts import GiveBatches, Train
 from trueline.pair.sides.parts import Parts
 from trueline.pair.sides.side import Side
 
@@ -30,7 +30,7 @@ _BATCHES: Final = 4
 _CLOSE: Final = 1e-5
 # Another library's kernel is off by a few roundings, not one, and a maximum that switches is rare in a few tries.
 _KERNELS: Final = 4
-_MORE: Final = 2
+_FURTHER_TRIES: Final = 2
 _MARGIN: Final = 3.0
 
 
@@ -61,20 +61,13 @@ def curve_stage(
     if not inputs and not parts.both("batches"):
         return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_update.curve_no_inputs"))
     for side in (bench, port):
-        if not any(one.trainable for one in side.describe().parameters):
+        if not any(parameter.trainable for parameter in side.describe().parameters):
             text = message("pair_update.curve_no_parameters", side=str(side.entry))
             return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
     batches = _batches(bench, port, parts, inputs, steps, seed)
-    asked: Content = {
-        "do": "train",
-        "steps": steps,
-        "loss": batches.labelled,
-        "optimizer": parts.both("optimizer"),
-        "perturbed": None,
-        "ulps": 1,
-    }
-    there = _losses(bench, asked, batches.bench)
-    here = _losses(port, asked, batches.port)
+    training = Train(batches.bench, steps, batches.labelled, parts.both("optimizer"))
+    there = bench.answer(training)
+    here = port.answer(replace(training, batches=batches.port))
     wrong = next((step for step, loss in enumerate(there) if not math.isfinite(loss)), None)
     if wrong is not None:
         text = message("pair_update.curve_not_finite", step=wrong)
@@ -83,28 +76,20 @@ def curve_stage(
     close = all(abs(a - b) <= _CLOSE * max(abs(b), _CLOSE) for a, b in zip(here, there, strict=True))
     if close or explained:
         return _result(compare_curves(_curve(port, here), _curve(bench, there), Floors(None)), steps)
-    tried = _tried(bench, asked, batches.bench, tries)
-    found = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
-    if found.verdict is Verdict.DIFFERS and not _within(here, there, tried):
-        tried |= _tried(bench, asked, batches.bench, _MORE * tries, _KERNELS)
-    if found.verdict is Verdict.DIFFERS and _within(here, there, tried):
+    tried = _tried(bench, training, tries)
+    curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
+    if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
+        tried |= _tried(bench, training, _FURTHER_TRIES * tries, _KERNELS)
+    if curves.verdict is Verdict.DIFFERS and _within(here, there, tried):
         # Such a training leaves its own line as far and as soon by its own roundings.
-        found = replace(found, verdict=Verdict.NOISE, parts=None)
-    return _result(found, steps)
+        curves = replace(curves, verdict=Verdict.NOISE, parts=None)
+    return _result(curves, steps)
 
 
-def _losses(side: Side, asked: Content, batches: Sequence[Sequence[Array]], **other: Any) -> list[float]:
-    given = [array for batch in batches for array in batch]
-    _, arrays = side.ask({**asked, "batches": [len(one) for one in batches], **other}, given)
-    return [float(one) for one in arrays[0]]
-
-
-def _tried(
-    bench: Side, asked: Content, batches: Sequence[Sequence[Array]], tries: int, ulps: int = 1
-) -> dict[tuple[int, int], list[float]]:
+def _tried(bench: Side, training: Train, tries: int, ulps: int = 1) -> dict[tuple[int, int], Sequence[float]]:
     """The benchmark's losses where every rounding could have gone the other way, by how far and a seed."""
     seeds = [(ulps, seed) for seed in range(1, tries + 1)] + [(PROBE_ULPS, tries + 1)]
-    return {(far, seed): _losses(bench, asked, batches, perturbed=seed, ulps=far) for far, seed in seeds}
+    return {(far, seed): bench.answer(replace(training, perturbed=seed, ulps=far)) for far, seed in seeds}
 
 
 def _noise(tried: Mapping[tuple[int, int], Sequence[float]], losses: Sequence[float]) -> Noise:
@@ -135,14 +120,12 @@ def _curve(side: Side, losses: Sequence[float]) -> Curve:
 def _batches(bench: Side, port: Side, parts: Parts, inputs: Sequence[Array], steps: int, seed: int) -> Batches:
     labelled = parts.both("loss")
     if parts.both("batches"):
-        content, arrays = bench.ask({"do": "batches", "of": "batches", "count": steps, "seed": seed})
-        remaining = iter(arrays)
-        given = [[next(remaining) for _ in range(count)] for count in content["batches"]]
+        given = bench.answer(GiveBatches("batches", steps, seed)).batches
         if not labelled and len(given[0]) > 1:
-            given = [one[:-1] for one in given]
+            given = [batch[:-1] for batch in given]
         return Batches(given, given, labelled)
     random = np.random.default_rng(seed)
-    drawn = [[_like(one, random) for one in inputs] for _ in range(min(_BATCHES, steps))]
+    drawn = [[_like(array, random) for array in inputs] for _ in range(min(_BATCHES, steps))]
     if not labelled:
         return Batches(drawn, drawn, False)
     outputs = bench.forward(inputs)
@@ -175,12 +158,12 @@ def _labels(outputs: Array, axis: int | None, random: np.random.Generator) -> di
     return {Labels.DENSE: dense, Labels.INDEX: index}
 
 
-def _result(found: CurveComparison, steps: int) -> StageResult:
-    parting = found.parts
+def _result(curves: CurveComparison, steps: int) -> StageResult:
+    parting = curves.parts
     mark = parting.step if parting is not None else None
-    block = Curves(message("pair_update.curve_title"), [found.b, found.a], mark, found.band)
-    if found.verdict is not Verdict.DIFFERS or parting is None:
-        text = message("pair_update.curve_passed", steps=steps, level=found.largest)
+    block = Curves(message("pair_update.curve_title"), [curves.b, curves.a], mark, curves.band)
+    if curves.verdict is not Verdict.DIFFERS or parting is None:
+        text = message("pair_update.curve_passed", steps=steps, level=curves.largest)
         out = message("pair_update.curve_rules_out")
         return StageResult(Stage.CURVE, StageVerdict.PASSED, text, rules_out=out, blocks=[block])
     words = {"step": parting.step, "port": parting.a, "bench": parting.b}

@@ -9,35 +9,35 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
-from trueline.pair.aligning.moving import move_weights
+from trueline.pair.aligning.random_weights import move_weights
 from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
 from trueline.pair.curve_stage import curve_stage
 from trueline.pair.data.stage import data_stage
-from trueline.pair.forward.stage import Forward, Tell, forward_result, nobody, run_forward
+from trueline.pair.forward.stage import Forward, Progress, forward_result, no_progress, run_forward
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Record
 from trueline.pair.sides.inputs import guess_inputs
 from trueline.pair.sides.parts import Parts, load_parts
-from trueline.pair.sides.recorded import record
 from trueline.pair.sides.side import Side
 from trueline.pair.update.schedule_stage import schedule_stage
 from trueline.pair.update.stage import update_stage
 from trueline.pair.written_tests import Kept, keep_cases
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Wish:
     """One side as a user asks for it: the entry point, its arguments, the interpreter."""
 
     entry: Entry
-    args: Sequence[Any] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    args: Sequence[Json] = ()
+    kwargs: Mapping[str, Json] = field(default_factory=lambda: _NOTHING)
     python: str = sys.executable
 
     def start(self, role: str, folder: Path | None, timeout: float | None) -> Side:
@@ -96,20 +96,20 @@ class Paired:
     @property
     def blames(self) -> list[Blame]:
         """What all stages blame, in their order."""
-        return [one for stage in self.stages for one in stage.blames]
+        return [blame for stage in self.stages for blame in stage.blames]
 
 
-def pair_sides(bench: Wish, port: Wish, options: Options, tell: Tell = nobody) -> Paired:
-    """Put two networks side by side; ``tell`` hears of each stage as it begins."""
+def pair_sides(bench: Wish, port: Wish, options: Options, progress: Progress = no_progress) -> Paired:
+    """Put two networks side by side; ``progress`` hears of each stage as it begins."""
     with ExitStack() as open_sides:
         sides = {
-            role: open_sides.enter_context(one.start(role, options.folder, options.timeout))
-            for role, one in (("bench", bench), ("port", port))
+            role: open_sides.enter_context(wish.start(role, options.folder, options.timeout))
+            for role, wish in (("bench", bench), ("port", port))
         }
-        tell("building")
+        progress("building")
         for role, side in sides.items():
             _await(role, side)
-        return _Pairing(sides["bench"], sides["port"], options, tell).run()
+        return _Pairing(sides["bench"], sides["port"], options, progress).run()
 
 
 def _await(role: str, side: Side) -> None:
@@ -123,61 +123,64 @@ def _await(role: str, side: Side) -> None:
 
 
 class _Pairing:
-    def __init__(self, bench: Side, port: Side, options: Options, tell: Tell) -> None:
-        self.bench, self.port, self.options, self.tell = bench, port, options, tell
+    def __init__(self, bench: Side, port: Side, options: Options, progress: Progress) -> None:
+        self.bench, self.port, self.options, self.progress = bench, port, options, progress
         self.parts = load_parts(bench, port, options.parts) if options.parts is not None else Parts()
         self.described: tuple[Described, Described] = (bench.describe(), port.describe())
 
     def run(self) -> Paired:
-        bench, port, options, tell = self.bench, self.port, self.options, self.tell
+        bench, port, options, progress = self.bench, self.port, self.options, self.progress
         self._check_module()
         inputs = self._inputs()
-        tell("data")
+        progress("data")
         stages = [data_stage(bench, port, self.parts)]
-        tell("parameters")
+        progress("parameters")
         self._give_weights(inputs)
-        seen = (record(bench, inputs, train=False, arrays=True), record(port, inputs, train=False, arrays=False))
+        seen = (
+            bench.answer(Record(inputs, train=False, send=True)),
+            port.answer(Record(inputs, train=False, send=False)),
+        )
         aligned = align_sides(*self.described, seen, options.rules)
         aligned = align_by_values(port, aligned, seen, inputs) or aligned
         stages.append(parameter_stage(aligned))
-        tell("weights")
+        progress("weights")
         tables = table_blames(bench, port, aligned)
         stages.append(self._carried(aligned, tables))
-        forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, tell=tell)
+        forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, progress=progress)
         aligned = forward.aligned
         stages.append(forward_result(forward))
         kept = None
         if options.keep_cases:
             kept = keep_cases(port, aligned, forward.evaluated.reference, options.module)
-        tell("backward")
+        progress("backward")
         backward = backward_stage(bench, port, aligned, forward, forward.inputs, below=options.module)
         if options.module:
             # The other stages are about the whole.
             stages.append(backward)
             return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
-        tell("initial")
+        progress("initial")
         stages.append(initial_stage(bench, port, aligned))
-        tell("loss")
+        progress("loss")
         stages.append(loss_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         stages.append(backward)
-        tell("update")
+        progress("update")
         stages.append(
             _as_one(
                 update_stage(bench, port, aligned, self.parts, seed=options.seed),
                 schedule_stage(bench, port, aligned, self.parts),
             )
         )
-        tell("curve")
+        progress("curve")
         if options.steps:
-            explained = any(one.confirmed and moves_curve(one) for stage in stages for one in stage.blames)
+            explained = any(blame.confirmed and moves_curve(blame) for stage in stages for blame in stage.blames)
             steps, seed = options.steps, options.seed
             stages.append(curve_stage(bench, port, self.parts, inputs, steps=steps, seed=seed, explained=explained))
-        tell("metrics")
+        progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
 
     def _check_module(self) -> None:
-        wanted, paths = self.options.module, [one.path for one in self.described[1].modules]
+        wanted, paths = self.options.module, [module.path for module in self.described[1].modules]
         if wanted and wanted not in paths:
             near = get_close_matches(wanted, paths, n=1)
             if near:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.floors import Floor, Floors, Place
@@ -20,7 +20,7 @@ from trueline.model.key import Key, Kind, Phase
 from trueline.model.noise import Noise
 from trueline.model.numbers import encode
 from trueline.pair.coarse import Coarse
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 from trueline.pair.sides.side import Side
 
 # Two calls of one model with one input may differ by threads; by more than this share of the output by chance only.
@@ -46,7 +46,7 @@ class Output:
         """Whether agreeing means little here."""
         return self.distance.comparable and not self.distance.max_ref
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "index": self.index,
@@ -70,19 +70,19 @@ class Verified:
     @property
     def verdict(self) -> Verdict:
         """The worst of all; another number of outputs is a difference too."""
-        found = [one.verdict for one in self.outputs]
+        found = [output.verdict for output in self.outputs]
         return worst([*found, Verdict.DIFFERS] if self.counts[0] != self.counts[1] else found) or Verdict.DIFFERS
 
     @property
     def worst(self) -> Output | None:
         """The output that lies furthest beyond what noise explains."""
-        return max(self.outputs, key=lambda one: (list(Verdict).index(one.verdict), one.level), default=None)
+        return max(self.outputs, key=lambda output: (list(Verdict).index(output.verdict), output.level), default=None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The JSON shape."""
         return {
             "verdict": str(self.verdict),
-            "outputs": [one.to_json() for one in self.outputs],
+            "outputs": [output.to_json() for output in self.outputs],
             "counts": {"bench": self.counts[0], "port": self.counts[1]},
             "tries": self.tries,
         }
@@ -108,8 +108,8 @@ def judge_outputs(
     distances = {_key(place): distance(a, b) for place, (a, b) in enumerate(zip(here, there, strict=False))}
     level_of = levels(distances.items())
     floors = Floors(noise)
-    reduction = max((_terms(one) for one in models), default=1)
-    coarsest = max(_coarsest(one) for one in models)
+    reduction = max((_terms(described) for described in models), default=1)
+    coarsest = max(_coarsest(described) for described in models)
     coarse = Coarse(sides, (models[0].framework, models[1].framework), arrays)
     outputs: list[Output] = []
     for place, (key, found) in enumerate(distances.items()):
@@ -126,13 +126,13 @@ def judge_outputs(
     return Verified(outputs, (len(there), len(here)), rounds)
 
 
-def _repeated(side: Side, arrays: Sequence[Array]) -> list[Array]:
+def _repeated(side: Side, arrays: Sequence[Array]) -> Sequence[Array]:
     """A side's outputs; a trouble where the same input gives another output each time, or none."""
     first, again = side.forward(arrays), side.forward(arrays)
     if not first:
         raise SideTrouble("side.no_outputs", side=str(side.entry))
     found = drifts_of(_keyed(again), _keyed(first))
-    level = max((one.level for one in found.values()), default=0.0)
+    level = max((drift.level for drift in found.values()), default=0.0)
     if len(first) != len(again) or level > _REPEATS_WITHIN:
         raise SideTrouble("side.not_repeatable", side=str(side.entry), level=level)
     return first
@@ -145,12 +145,12 @@ def _noise(bench: Side, arrays: Sequence[Array], outputs: Sequence[Array], round
     there = _keyed(outputs)
     tries = [_tried(bench.forward(arrays, perturbed=seed), there) for seed in range(1, rounds + 1)]
     probe = _tried(bench.forward(arrays, perturbed=rounds + 1, ulps=PROBE_ULPS), there)
-    found = with_switches(furthest(tries), probe)
-    return Noise(rounds, drifts=found.drifts, margins=MARGINS)
+    tried = with_switches(furthest(tries), probe)
+    return Noise(rounds, drifts=tried.drifts, margins=MARGINS)
 
 
 def _tried(outputs: Sequence[Array], there: Mapping[Key, Array]) -> Tried:
-    return Tried({(key, 0): one for key, one in drifts_of(_keyed(outputs), there).items()})
+    return Tried({(key, 0): drift for key, drift in drifts_of(_keyed(outputs), there).items()})
 
 
 def _key(place: int) -> Key:
@@ -158,18 +158,18 @@ def _key(place: int) -> Key:
 
 
 def _keyed(outputs: Sequence[Array]) -> dict[Key, Array]:
-    return {_key(place): one for place, one in enumerate(outputs)}
+    return {_key(place): array for place, array in enumerate(outputs)}
 
 
 def _terms(model: Described) -> int:
     """How many terms the longest sum in a model has, as far as its weights tell."""
-    return max((math.prod(one.shape[1:]) for one in model.parameters if not one.buffer), default=1)
+    return max((math.prod(parameter.shape[1:]) for parameter in model.parameters if not parameter.buffer), default=1)
 
 
 def _coarsest(model: Described) -> float:
     """The rounding unit of the coarsest dtype that a real part of the weights has."""
     counts: dict[str, int] = {}
-    for one in model.parameters:
-        counts[one.dtype] = counts.get(one.dtype, 0) + math.prod(one.shape)
+    for parameter in model.parameters:
+        counts[parameter.dtype] = counts.get(parameter.dtype, 0) + math.prod(parameter.shape)
     total = sum(counts.values())
     return max((epsilon(dtype) for dtype, count in counts.items() if count >= _LEAST_SHARE * total), default=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from trueline.adapters.guest.entry import Entry
 from trueline.apitable.layers import layer_of_class
 from trueline.formats.run_folder.appending import replace_file
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadFile
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.forward.forced import Reference
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
 
 # Rounding of one layer, and of a block of them, relative to the largest value.
@@ -37,18 +39,17 @@ def keep_cases(port: Side, aligned: Aligned, reference: Reference, below: str = 
     """The first call of every block, and of every layer that is the user's own, in evaluation."""
     cases = []
     seen: set[str] = set()
-    for one in reference.matched:
-        path = one.port.path
+    for matched in reference.matched:
+        path = matched.port.path
         inside = not below or path == below or path.startswith(f"{below}.")
-        if one.silent or path in seen or not inside or not (one.port.plain and one.bench.plain):
+        if matched.silent or path in seen or not inside or not (matched.port.plain and matched.bench.plain):
             continue
-        if one.unit and layer_of_class(aligned.port.classes.get(path, "")) is not None:
+        if matched.unit and layer_of_class(aligned.port.classes.get(path, "")) is not None:
             continue
         seen.add(path)
-        ins, outs = (reference.all(one.bench.path, one.bench.call, kind) for kind in ("in", "out"))
-        cases.append((path, list(ins.values()), list(outs.values()), _LAYER if one.unit else _BLOCK))
-    content, arrays = port.ask({"do": "get"})
-    return Kept(aligned.port.framework, dict(zip(content["names"], arrays, strict=True)), cases)
+        ins, outs = (reference.all(matched.bench.path, matched.bench.call, kind) for kind in ("in", "out"))
+        cases.append((path, list(ins.values()), list(outs.values()), _LAYER if matched.unit else _BLOCK))
+    return Kept(aligned.port.framework, port.answer(GetWeights()), cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class WrittenTests:
     arrays: Path
     cases: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The JSON shape."""
         return {"file": str(self.file), "arrays": str(self.arrays), "cases": self.cases}
 
@@ -69,14 +70,14 @@ class WrittenTests:
 
 
 def write_tests(
-    file: Path, kept: Kept, bench: str, entry: Entry, args: Sequence[Any], kwargs: Mapping[str, Any]
+    file: Path, kept: Kept, bench: str, entry: Entry, args: Sequence[Json], kwargs: Mapping[str, Json]
 ) -> WrittenTests:
     """Write the file, and beside it its arrays (.npz)."""
-    arrays: dict[str, Array] = {f"weight/{name}": one for name, one in kept.weights.items()}
+    arrays: dict[str, Array] = {f"weight/{name}": array for name, array in kept.weights.items()}
     rows = []
     for place, (path, ins, outs, tolerance) in enumerate(kept.cases):
-        arrays |= {f"{place}/in/{index}": one for index, one in enumerate(ins)}
-        arrays |= {f"{place}/out/{index}": one for index, one in enumerate(outs)}
+        arrays |= {f"{place}/in/{index}": array for index, array in enumerate(ins)}
+        arrays |= {f"{place}/out/{index}": array for index, array in enumerate(outs)}
         rows.append(f"    ({path!r}, {place}, {len(ins)}, {len(outs)}, {tolerance!r}),")
     find = (_FROM_FILE if entry.is_file else _FROM_MODULE).format(module=entry.module)
     text = _FILE.format(

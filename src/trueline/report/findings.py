@@ -12,6 +12,8 @@ from trueline.report.shown import say, shown
 Line = tuple[int, str, str]
 # What is neither found nor cleared, in the order of its weight.
 _UNSETTLED = {Conclusion.SUSPECT: "yellow", Conclusion.OPEN: "yellow", Conclusion.NA: "dim"}
+# The family of pair: what it measures is relative to the benchmark's largest value.
+_RELATIVE_ERRORS = "pr."
 _CERTAINTY = {Certainty.LIKELY: message("report.likely"), Certainty.POSSIBLE: message("report.possible")}
 
 
@@ -52,14 +54,21 @@ def _finding(finding: Finding, style: str, lang: str | None) -> Iterator[Line]:
     if place:
         yield 4, place, ""
     if finding.measured is not None:
-        numbers = message("report.measured", measured=shown(finding.measured, lang), limit=shown(finding.limit, lang))
-        if finding.limit is None:
-            numbers = message("report.measured_only", measured=shown(finding.measured, lang))
-        yield 4, say(numbers, lang), ""
+        yield 4, say(measured_message(finding, lang), lang), ""
     if finding.error is not None:
         yield 4, say(message("report.error", error=finding.error), lang), ""
     if finding.advice is not None:
         yield 4, say(finding.advice, lang), "green"
+
+
+def measured_message(finding: Finding, lang: str | None) -> Message:
+    """What was measured and how much is allowed."""
+    measured, limit = finding.measured, finding.limit
+    if finding.code.startswith(_RELATIVE_ERRORS) and isinstance(measured, float) and isinstance(limit, float):
+        return message("report.relative_error", measured=f"{measured:#.2g}", limit=f"{limit:#.2g}")
+    if limit is None:
+        return message("report.measured_only", measured=shown(measured, lang))
+    return message("report.measured", measured=shown(measured, lang), limit=shown(limit, lang))
 
 
 def _places(where: Location, lang: str | None) -> Iterator[str]:

@@ -50,7 +50,7 @@ def read_weights(folder: Path, whole: bool) -> None:
     """What params, compare and convert do."""
     from trueline.cli.models import open_weights_at
     from trueline.migrate.params import list_file, with_numbers
-    from trueline.migrate.params_report import listing_result
+    from trueline.migrate.params_report import result
 
     path = _only(folder)
     if whole:
@@ -66,7 +66,7 @@ def read_weights(folder: Path, whole: bool) -> None:
         return
     weights = open_weights_at(path)
     listing = with_numbers(list_file(weights, str(path)), None)
-    listing_result(listing).dump()
+    result(listing).dump()
     for arrays in list(weights.sections.values())[1:3]:
         for stored in list(arrays.values())[:5]:
             stored.array()

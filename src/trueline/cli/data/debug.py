@@ -83,7 +83,7 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
     """Two pipelines side by side."""
     from trueline.data.pipeline.passing import Passing
     from trueline.pair.data.pipelines import put_beside
-    from trueline.pair.data.pipelines_report import beside_report, beside_result
+    from trueline.pair.data.pipelines_report import report, result
 
     names = str(bench), str(port)
     with ended_cleanly(), doing(_said) as tell, ExitStack() as stack:
@@ -92,8 +92,8 @@ def _beside(bench: Entry, port: Entry, wish: Wish, output: Path | None, *, as_js
         tell("passage")
         found = put_beside(sides[0], sides[1], wish.samples)
     if output is not None:
-        write_page(output, beside_report(*names, found))
-    return answer(beside_result(*names, found), lambda: beside_report(*names, found), as_json=as_json)
+        write_page(output, report(*names, found))
+    return answer(result(*names, found), lambda: report(*names, found), as_json=as_json)
 
 
 def _said(what: str) -> Message:

@@ -15,8 +15,9 @@ from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo, ParamInfo
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights, PutWeights
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 _COUNTER = "num_batches_tracked"
@@ -54,12 +55,12 @@ class Aligned:
     @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
         """Pairs by the benchmark's attribute path."""
-        return {one.bench_path: one for one in self.pairs}
+        return {pair.bench_path: pair for pair in self.pairs}
 
     @cached_property
     def by_port_path(self) -> dict[str, ParamPair]:
         """Pairs by the port's attribute path."""
-        return {one.port_path: one for one in self.pairs}
+        return {pair.port_path: pair for pair in self.pairs}
 
 
 def align_sides(
@@ -70,10 +71,14 @@ def align_sides(
 ) -> Aligned:
     """Align by names, layers and shapes, and by who calls whom where both were recorded."""
     here, there = _by_key(bench), _by_key(port)
-    calls = [_calls(one) for one in recordings] if recordings is not None else [(), ()]
+    calls = [_calls(recording) for recording in recordings] if recordings is not None else [(), ()]
     alignment = align(
-        Structure([Item(key, one.shape, one.dtype) for key, one in here.items()], bench.types, calls[0]),
-        Structure([Item(key, one.shape, one.dtype) for key, one in there.items()], port.types, calls[1]),
+        Structure(
+            [Item(key, parameter.shape, parameter.dtype) for key, parameter in here.items()], bench.types, calls[0]
+        ),
+        Structure(
+            [Item(key, parameter.shape, parameter.dtype) for key, parameter in there.items()], port.types, calls[1]
+        ),
         rules or Rules(),
     )
     pairs = [
@@ -87,62 +92,61 @@ def align_sides(
         )
         for pair in alignment.pairs
     ]
-    paths = {one.path for one in bench.modules}
+    paths = {module.path for module in bench.modules}
     renamed = alignment.renamed
     others = set(renamed.values())
     # A module of the same name is no counterpart where another one is.
     modules = {
-        one.path: renamed.get(one.path, one.path)
-        for one in port.modules
-        if one.path in renamed or one.path not in others
+        module.path: renamed.get(module.path, module.path)
+        for module in port.modules
+        if module.path in renamed or module.path not in others
     }
     by_params = _by_parameters(pairs)
     return Aligned(
         bench,
         port,
         pairs,
-        [here[one.key] for one in alignment.only_a if says_something(bench, here[one.key])],
-        [there[one.key] for one in alignment.only_b if says_something(port, there[one.key])],
+        [here[leftover.key] for leftover in alignment.only_a if says_something(bench, here[leftover.key])],
+        [there[leftover.key] for leftover in alignment.only_b if says_something(port, there[leftover.key])],
         {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths},
     )
 
 
 def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:
     """Give the port the benchmark's values; returns how many."""
-    fitting = [one for one in aligned.pairs if one.layout is not None]
-    _, arrays = bench.ask({"do": "get", "names": [one.bench.name for one in fitting]})
-    laid = [one.laid(array) for one, array in zip(fitting, arrays, strict=True)]
+    fitting = [pair for pair in aligned.pairs if pair.layout is not None]
     if fitting:
-        port.ask({"do": "put", "names": [one.port.name for one in fitting]}, laid)
+        weights = bench.answer(GetWeights([pair.bench.name for pair in fitting]))
+        port.answer(PutWeights({pair.port.name: pair.laid(weights[pair.bench.name]) for pair in fitting}))
     return len(fitting)
 
 
 def _by_key(described: Described) -> dict[Key, ParamInfo]:
     return {
-        Key.of_parameter(described.paths.get(one.name, one.name), Kind.PARAM): one
-        for one in described.parameters
-        if is_tensor(one)
+        Key.of_parameter(described.paths.get(parameter.name, parameter.name), Kind.PARAM): parameter
+        for parameter in described.parameters
+        if is_tensor(parameter)
     }
 
 
 def _by_parameters(pairs: Sequence[ParamPair]) -> dict[str, str]:
     """The benchmark's module of each module of the port that has tensors of its own, by those."""
     found: dict[str, str] = {}
-    for one in pairs:
-        found.setdefault(one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0])
+    for pair in pairs:
+        found.setdefault(pair.port_path.rpartition(".")[0], pair.bench_path.rpartition(".")[0])
     return found
 
 
-def is_tensor(one: ParamInfo) -> bool:
+def is_tensor(parameter: ParamInfo) -> bool:
     """Whether it is more than a counter."""
-    return not one.name.endswith(_COUNTER)
+    return not parameter.name.endswith(_COUNTER)
 
 
-def says_something(described: Described, one: ParamInfo) -> bool:
+def says_something(described: Described, parameter: ParamInfo) -> bool:
     """Whether a tensor without a counterpart says anything: another's second name, or what a framework always has."""
-    if one.shared_with is not None:
+    if parameter.shared_with is not None:
         return False
-    path, _, leaf = described.paths.get(one.name, one.name).rpartition(".")
+    path, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
     layer = layer_of_class(described.classes.get(path, ""))
     if layer is None:
         return True
@@ -154,9 +158,9 @@ def _calls(recording: Recording) -> list[CallInfo]:
     """Calls with the ones that feed them: their inputs are these's outputs."""
     makers: dict[int, int] = {}
     found: list[CallInfo] = []
-    for place, one in enumerate(recording.calls):
-        feeds = sorted({makers[each] for each in one.ins if each in makers})
-        found.append(CallInfo(one.path, one.call, "eval", None, feeds))
-        for each in one.outs:
+    for place, call in enumerate(recording.calls):
+        feeds = sorted({makers[each] for each in call.ins if each in makers})
+        found.append(CallInfo(call.path, call.call, "eval", None, feeds))
+        for each in call.outs:
             makers.setdefault(each, place)
     return found

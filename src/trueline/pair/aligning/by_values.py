@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.shapes import layout, untransposed
@@ -15,8 +14,9 @@ from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something
 from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.nesting import same_holders
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import BenchCall, Trace
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 
@@ -43,7 +43,9 @@ class _Owned:
 
     def __post_init__(self) -> None:
         self.tensors: dict[str, ParamInfo] = {
-            self.described.paths.get(one.name, one.name): one for one in self.described.parameters if is_tensor(one)
+            self.described.paths.get(parameter.name, parameter.name): parameter
+            for parameter in self.described.parameters
+            if is_tensor(parameter)
         }
         self.modules: dict[str, list[str]] = {}
         for path in self.tensors:
@@ -72,43 +74,34 @@ def _traced(
     sides: tuple[_Owned, _Owned],
     recordings: tuple[Recording, Recording],
     inputs: Sequence[Array],
-) -> dict[str, str]:
+) -> Mapping[str, str]:
     """The benchmark's layer of each of the port's, by path."""
     bench = recordings[0]
-    calls: dict[str, list[list[int]]] = {}
-    arrays: list[Array] = []
-    for one in bench.calls:
-        if one.path in sides[0].modules and one.ins and one.outs:
-            calls.setdefault(one.path, []).append([len(arrays), len(arrays) + 1])
-            arrays += [bench.arrays[one.ins[0]], bench.arrays[one.outs[0]]]
-    here = [path for path in dict.fromkeys(one.path for one in recordings[1].calls) if path in sides[1].modules]
+    layers: dict[str, list[BenchCall]] = {}
+    for call in bench.calls:
+        if call.path in sides[0].modules and call.ins and call.outs:
+            arrays = bench.arrays[call.ins[0]], bench.arrays[call.outs[0]]
+            layers.setdefault(call.path, []).append(BenchCall(*arrays))
+    here = [path for path in dict.fromkeys(call.path for call in recordings[1].calls) if path in sides[1].modules]
 
     @cache
     def fits(other: str, path: str) -> bool:
         return _fits(sides, other, path)
 
-    may = {path: fitting for path in here if (fitting := [other for other in calls if fits(other, path)])}
-    asked: dict[str, Any] = {
-        "do": "trace",
-        "inputs": len(inputs),
-        "may": may,
-        "likely": _likely(aligned),
-        "layers": calls,
-    }
-    asked["ordered"] = in_order(here, list(calls), fits)
-    told, _ = port.ask(asked, [*inputs, *arrays])
-    return dict(told["found"])
+    candidates = {path: fitting for path in here if (fitting := [layer for layer in layers if fits(layer, path)])}
+    ordered = in_order(here, list(layers), fits)
+    return port.answer(Trace(inputs, layers, candidates, _likely(aligned), ordered))
 
 
 def _likely(aligned: Aligned) -> dict[str, str]:
-    owners = [(one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]) for one in aligned.pairs]
+    owners = [(pair.port_path.rpartition(".")[0], pair.bench_path.rpartition(".")[0]) for pair in aligned.pairs]
     return dict(owners)
 
 
 def _fits(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
     kinds = {sides[0].kind(bench), sides[1].kind(port)} - {""}
     # A convolution over one place is a linear layer.
-    linear = all(one.startswith(("conv", "linear", "dense")) for one in kinds)
+    linear = all(kind.startswith(("conv", "linear", "dense")) for kind in kinds)
     return (len(kinds) < 2 or linear) and sides[0].shapes(bench) == sides[1].shapes(port)
 
 
@@ -131,7 +124,7 @@ def _loose(
     taken = set(tensors.values())
     free = [path for path in sides[0].tensors if path not in taken]
     layers = ({other: other for other in found.values()}, found)
-    for path in [one for one in sides[1].tensors if one not in tensors]:
+    for path in [tensor for tensor in sides[1].tensors if tensor not in tensors]:
         near = _near(path, layers[1])
         shape = sides[1].tensors[path].shape
         fitting = [one for one in free if layout(sides[0].tensors[one].shape, shape) is not None]
@@ -155,8 +148,8 @@ def _near(path: str, layers: Mapping[str, str]) -> frozenset[str]:
     return frozenset()
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
+def _share(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def _made(
@@ -182,6 +175,6 @@ def _made(
 
 def _left(side: _Owned, taken: Iterable[str]) -> Iterator[ParamInfo]:
     known = set(taken)
-    for path, one in side.tensors.items():
-        if path not in known and says_something(side.described, one):
-            yield one
+    for path, parameter in side.tensors.items():
+        if path not in known and says_something(side.described, parameter):
+            yield parameter

@@ -10,8 +10,8 @@ from typing import Final
 
 from trueline.apitable.layers import layer_of_class
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Call, Recording
 
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "activation": (
@@ -66,14 +66,14 @@ def match_calls(
 def _with_weights(aligned: Aligned, bench: Recording, port: Recording) -> Iterator[tuple[int, int]]:
     """Calls of modules that have weights, themselves or below, and are called equally often."""
     owners = {path for pair in aligned.pairs for path in _above(pair.port_path)}
-    places = {(one.path, one.call): place for place, one in enumerate(bench.calls)}
+    places = {(called.path, called.call): place for place, called in enumerate(bench.calls)}
     claims = Counter(other for path, other in aligned.modules.items() if path in owners)
-    for place, one in enumerate(port.calls):
-        other = aligned.modules.get(one.path)
-        if one.path not in owners or other is None or claims[other] > 1:
+    for place, call in enumerate(port.calls):
+        other = aligned.modules.get(call.path)
+        if call.path not in owners or other is None or claims[other] > 1:
             continue
-        if bench.counts.get(other) == port.counts[one.path]:
-            yield place, places[other, one.call]
+        if bench.counts.get(other) == port.counts[call.path]:
+            yield place, places[other, call.call]
 
 
 def _above(path: str) -> Iterator[str]:
@@ -117,8 +117,8 @@ def _segments(recording: Recording, pairs: Mapping[int, int]) -> dict[Segment, l
     found: dict[Segment, list[int]] = {}
     last: dict[int | None, int | None] = {}
     inside: dict[int, bool] = {}
-    for place, one in enumerate(recording.calls):
-        above = one.parent
+    for place, call in enumerate(recording.calls):
+        above = call.parent
         # Below another that is listed as a whole.
         within = above is not None and inside.get(above, False)
         while above is not None and above not in pairs:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trueline.pair.aligning.aligned import Aligned, ParamPair
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Recording
 
 Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
@@ -34,9 +34,9 @@ def same_holders(
     Where several hold them, those that take and give the same shapes, the outermost first; else those that have the
     tensors themselves. ``several`` leaves out modules of which there is just one on either side.
     """
-    there = _holders((one.bench_path for one in pairs), {one.path for one in bench.modules})
-    here = _holders((one.port_path for one in pairs), {one.path for one in port.modules})
-    owners = {one.port_path.rpartition(".")[0]: one.bench_path.rpartition(".")[0] for one in pairs}
+    there = _holders((pair.bench_path for pair in pairs), {module.path for module in bench.modules})
+    here = _holders((pair.port_path for pair in pairs), {module.path for module in port.modules})
+    owners = {pair.port_path.rpartition(".")[0]: pair.bench_path.rpartition(".")[0] for pair in pairs}
     shapes = (_shapes(recordings[0]), _shapes(recordings[1]))
     found: dict[str, str | None] = {}
     for held, paths in here.items():
@@ -67,10 +67,10 @@ def _alike(here: Sequence[str], there: Sequence[str], shapes: tuple[Mapping[str,
     return found
 
 
-def _likeness(one: Shapes, other: Shapes) -> float:
+def _likeness(first: Shapes, second: Shapes) -> float:
     """The share of sides that are the same; nothing where not even the number of arrays or axes is."""
-    pairs = [pair for a, b in zip(one, other, strict=True) for pair in zip(a, b, strict=False)]
-    if any(len(a) != len(b) for a, b in zip(one, other, strict=True)) or any(len(a) != len(b) for a, b in pairs):
+    pairs = [pair for a, b in zip(first, second, strict=True) for pair in zip(a, b, strict=False)]
+    if any(len(a) != len(b) for a, b in zip(first, second, strict=True)) or any(len(a) != len(b) for a, b in pairs):
         return 0.0
     sides = [x == y for a, b in pairs for x, y in zip(a, b, strict=True)]
     return sum(sides) / len(sides) if sides else 1.0
@@ -85,9 +85,9 @@ def _owning(here: Sequence[str], there: Sequence[str], owners: Mapping[str, str]
 def _shapes(recording: Recording) -> dict[str, Shapes]:
     """What each module takes and gives in its first call."""
     found: dict[str, Shapes] = {}
-    for one in recording.calls:
-        ins, outs = (tuple(recording.shapes[place][1] for place in places) for places in (one.ins, one.outs))
-        found.setdefault(one.path, (ins, outs))
+    for call in recording.calls:
+        ins, outs = (tuple(recording.shapes[place][1] for place in places) for places in (call.ins, call.outs))
+        found.setdefault(call.path, (ins, outs))
     return found
 
 

@@ -15,8 +15,8 @@ from trueline.pair.attributes.hypotheses import coarser_dtype, hypotheses
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame, Stage
+from trueline.pair.questions.module_run import Change, Ran, RunModule
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import Change, Ran, run_module
 
 
 @dataclass
@@ -31,16 +31,16 @@ class Trials:
 
     def run(self, taken: Sequence[Difference] = ()) -> tuple[Ran, Change]:
         """Run it; the fallback is used where a change cannot be made."""
-        changes = [one.change for one in taken if one.change is not None]
+        changes = [difference.change for difference in taken if difference.change is not None]
         ran, change = self._ran(self._joined(changes))
-        others = [one.fallback or one.change for one in taken]
-        if ran.failed and any(one.fallback is not None for one in taken):
+        others = [difference.fallback or difference.change for difference in taken]
+        if ran.failed and any(difference.fallback is not None for difference in taken):
             ran, change = self._ran(self._joined([one for one in others if one is not None]))
         return ran, change
 
     def judge(self, taken: Sequence[Difference] = ()) -> Judged:
         """How far it lies from the benchmark then; each set of differences is run once."""
-        key = tuple(sorted(id(one) for one in taken))
+        key = tuple(sorted(id(difference) for difference in taken))
         if key not in self._judged:
             ran, change = self.run(taken)
             self._judged[key] = judged(ran, self.reference, change)
@@ -56,8 +56,7 @@ class Trials:
 
     def _ran(self, change: Change) -> tuple[Ran, Change]:
         reference = self.reference
-        ran = run_module(
-            self.port,
+        question = RunModule(
             self.modules.port.path,
             reference.ins,
             call=reference.call,
@@ -66,7 +65,7 @@ class Trials:
             change=change,
             lacking=reference.tensors,
         )
-        return ran, change
+        return self.port.answer(question), change
 
 
 def find_causes(
@@ -88,51 +87,65 @@ def find_causes(
     if not needed:
         needed = _explaining(trials, found, list(hypotheses(modules, reference)))
     if needed:
-        return [_confirmed(trials, needed, one, before, stage) for one in needed]
+        return [_confirmed(trials, needed, difference, before, stage) for difference in needed]
     return [*_by_dtype(trials, ran, before, stage), *(_suspects(trials, found, before, stage) if suspects else ())]
 
 
 def _explaining(
-    trials: Trials, found: Sequence[Difference], more: Sequence[Difference] | None = None
+    trials: Trials, differences: Sequence[Difference], more: Sequence[Difference] | None = None
 ) -> list[Difference]:
     """The fewest differences that explain it: one, or all of them less those that can be left out."""
-    tried = [one for one in found if one.change is not None]
+    tried = [candidate for candidate in differences if candidate.change is not None]
     if more is not None:
-        return next(([*rest, one] for one in more for rest in ([], tried) if trials.judge([*rest, one]).within), [])
-    alone = next(([one] for one in tried if trials.judge([one]).within), [])
+        return next(
+            (
+                [*rest, candidate]
+                for candidate in more
+                for rest in ([], tried)
+                if trials.judge([*rest, candidate]).within
+            ),
+            [],
+        )
+    alone = next(([candidate] for candidate in tried if trials.judge([candidate]).within), [])
     if alone or len(tried) < 2 or not trials.judge(tried).within:
         return alone
     needed = list(tried)
-    for one in tried:
-        rest = [other for other in needed if other is not one]
+    for difference in tried:
+        rest = [candidate for candidate in needed if candidate is not difference]
         if trials.judge(rest).within:
             needed = rest
     return needed
 
 
-def _confirmed(trials: Trials, needed: Sequence[Difference], one: Difference, before: Judged, stage: Stage) -> Blame:
+def _confirmed(
+    trials: Trials, needed: Sequence[Difference], difference: Difference, before: Judged, stage: Stage
+) -> Blame:
     """``measured`` is this cause's own effect: what is left when all the others are taken away."""
-    others = [other for other in needed if other is not one]
+    others = [candidate for candidate in needed if candidate is not difference]
     own = trials.judge(others) if others else before
     left, limit = trials.judge(needed).level, trials.reference.limit(Kind.OUT)
-    return blame(trials.modules, one, stage=stage, confirmed=True, measured=own.level, limit=limit, left=left)
+    return blame(trials.modules, difference, stage=stage, confirmed=True, measured=own.level, limit=limit, left=left)
 
 
 def _by_dtype(trials: Trials, ran: Ran, before: Judged, stage: Stage) -> list[Blame]:
     """A shorter float explains what its own rounding explains."""
-    found = coarser_dtype(trials.reference, ran)
-    if found is None or ran.failed:
+    difference = coarser_dtype(trials.reference, ran)
+    if difference is None or ran.failed:
         return []
-    limit = tensor_floor((found.port, found.port), 1)
+    limit = tensor_floor((str(difference.port), str(difference.port)), 1)
     confirmed = before.level <= limit
-    return [blame(trials.modules, found, stage=stage, confirmed=confirmed, measured=before.level, limit=limit)]
+    return [blame(trials.modules, difference, stage=stage, confirmed=confirmed, measured=before.level, limit=limit)]
 
 
-def _suspects(trials: Trials, found: Sequence[Difference], before: Judged, stage: Stage) -> list[Blame]:
+def _suspects(trials: Trials, differences: Sequence[Difference], before: Judged, stage: Stage) -> list[Blame]:
     """What was not confirmed: what takes most of the difference away first."""
     limit = trials.reference.limit(Kind.OUT)
-    ranked = [(trials.judge([one]).level if one.change is not None else before.level, one) for one in found]
+    ranked = [
+        (trials.judge([difference]).level if difference.change is not None else before.level, difference)
+        for difference in differences
+    ]
     ranked.sort(key=lambda pair: pair[0])
     return [
-        blame(trials.modules, one, stage=stage, measured=before.level, limit=limit, left=left) for left, one in ranked
+        blame(trials.modules, difference, stage=stage, measured=before.level, limit=limit, left=left)
+        for left, difference in ranked
     ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.apitable.attributes import MINDSPORE, TORCH, KnownLayer, layer_kinds
+from trueline.model.json_value import Json
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 _PACKAGES: Final = {
     (TORCH, TORCH): "torch.nn",
@@ -19,7 +20,7 @@ _CAUSES: Final = {"activation": Cause.ACTIVATION, "pooling": Cause.POOLING}
 _GELUS: Final = frozenset({"gelu", "fastgelu"})
 _QUIET: Final = frozenset({"identity", "dropout"})
 # Activations to try where the benchmark's class does not say which it is, and with which arguments.
-_TRIED: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+_TRIED: Final[tuple[tuple[str, Mapping[str, Json]], ...]] = (
     ("relu", {}),
     ("gelu", {"approximate": False}),
     ("gelu", {"approximate": True}),
@@ -90,8 +91,8 @@ def _instead(
     cause: Cause,
     theirs: KnownLayer,
     target: KnownLayer,
-    there: Mapping[str, Any],
-    values: tuple[Any, Any],
+    there: Mapping[str, Json],
+    values: tuple[Json, Json],
     input_shape: Sequence[int] | None = None,
 ) -> Difference:
     word = theirs.counterpart(target.flavour)
@@ -105,10 +106,16 @@ def _instead(
     return Difference(cause, "", *values, change, typed(arguments), other_class=shown)
 
 
-def _arguments(built: KnownLayer, there: Mapping[str, Any], input_shape: Sequence[int] | None) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
-    for name, one in built.kind.has.items():
-        if name not in there or (there[name] is None and not one.always) or there[name] == one.fixed is not None:
+def _arguments(
+    built: KnownLayer, there: Mapping[str, Json], input_shape: Sequence[int] | None
+) -> dict[str, Json] | None:
+    found: dict[str, Json] = {}
+    for name, attribute in built.kind.has.items():
+        if (
+            name not in there
+            or (there[name] is None and not attribute.always)
+            or there[name] == attribute.fixed is not None
+        ):
             continue
         written = built.written(name, there[name], input_shape)
         if written is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.apitable.attributes import KnownLayer, known_layer
+from trueline.model.json_value import Json
 from trueline.model.run import ModuleInfo
 from trueline.pair.blame import Cause
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.module_run import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Difference:
 
     cause: Cause
     name: str
-    bench: Any
-    port: Any
+    bench: Json
+    port: Json
     change: Change | None
     given: str = ""
     now: str = ""
@@ -50,12 +50,16 @@ class Modules:
     def of(cls, bench: Described, port: Described, paths: tuple[str, str]) -> Modules:
         """The modules at these paths."""
         infos = [
-            next(one for one in side.modules if one.path == path)
+            next(module for module in side.modules if module.path == path)
             for side, path in zip((bench, port), paths, strict=True)
         ]
         classes = (bench.classes.get(paths[0], infos[0].type), port.classes.get(paths[1], infos[1].type))
         within = f"{paths[1]}." if paths[1] else ""
-        below = [one.path.removeprefix(within) for one in port.modules if one.path.startswith(within) and one.path]
+        below = [
+            module.path.removeprefix(within)
+            for module in port.modules
+            if module.path.startswith(within) and module.path
+        ]
         depth = max((1 + path.count(".") for path in below), default=0)
         return cls(infos[0], infos[1], classes, (bench.framework, port.framework), depth)
 
@@ -65,17 +69,17 @@ class Modules:
         return known_layer(self.classes[0]), known_layer(self.classes[1])
 
 
-def alike(one: Any, other: Any) -> bool:
+def alike(first: object, second: object) -> bool:
     """Whether two values are the same but for rounding and for how lists are written."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other or one == other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=1e-9)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(alike(a, b) for a, b in zip(one, other, strict=True))
-    return bool(one == other)
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second or first == second
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return math.isclose(first, second, rel_tol=1e-9)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(alike(a, b) for a, b in zip(first, second, strict=True))
+    return bool(first == second)
 
 
-def typed(arguments: Mapping[str, Any]) -> str:
+def typed(arguments: Mapping[str, Json]) -> str:
     """Arguments as a user would type them."""
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from trueline.apitable.attributes import MINDSPORE, TORCH, KnownLayer
+from trueline.model.json_value import Json
 from trueline.pair.attributes.classes import class_differences
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
-from trueline.pair.attributes.own import own_differences
 from trueline.pair.attributes.padding import explicit, padded_alike
+from trueline.pair.attributes.user_classes import own_differences
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 _PADDINGS = ("padding", "pool_padding")
 
@@ -41,14 +41,14 @@ class _Same:
         self.shape = input_shape
 
     def differences(self) -> Iterator[Difference]:
-        for name, one in self.ours.kind.has.items():
-            if not one.cause or name not in self.there or name not in self.here:
+        for name, attribute in self.ours.kind.has.items():
+            if not attribute.cause or name not in self.there or name not in self.here:
                 continue
             bench, port = self.there[name], self.here[name]
-            if not self._alike(name, one.form, bench, port):
-                yield self._difference(name, Cause(one.cause), bench, port)
+            if not self._alike(name, attribute.form, bench, port):
+                yield self._difference(name, Cause(attribute.cause), bench, port)
 
-    def _alike(self, name: str, form: str, bench: Any, port: Any) -> bool:
+    def _alike(self, name: str, form: str, bench: Json, port: Json) -> bool:
         if form in _PADDINGS:
             transposed = self.ours.kind.kind == "convtranspose"
             return padded_alike(self.there, self.here, self.ours.rank, self._sizes(), transposed=transposed)
@@ -62,15 +62,15 @@ class _Same:
         rank = self.ours.rank
         return self.shape[-rank:] if self.shape is not None and len(self.shape) > rank else None
 
-    def _axis(self, axis: Any) -> Any:
+    def _axis(self, axis: Json) -> Json:
         """Counted from the front, where the input's shape is known; torch's None by torch's rule."""
         if not self.shape:
             return axis
         if axis is None:
             return 0 if len(self.shape) in (1, 3) else 1
-        return axis % len(self.shape)
+        return axis % len(self.shape) if isinstance(axis, int) else axis
 
-    def _difference(self, name: str, cause: Cause, bench: Any, port: Any) -> Difference:
+    def _difference(self, name: str, cause: Cause, bench: Json, port: Json) -> Difference:
         spelled = self.ours.kind.has[name].spelled(self.ours.flavour)
         change = self._change(name, bench)
         written = dict(change.arguments) if change is not None else {}
@@ -80,7 +80,7 @@ class _Same:
         given = {one: value for one, value in written.items() if one in now or one not in self.typed}
         return Difference(cause, spelled or name, bench, port, change, typed(given), typed(now))
 
-    def _change(self, name: str, bench: Any) -> Change | None:
+    def _change(self, name: str, bench: Json) -> Change | None:
         written = self._written(name, bench)
         if written is None and name == "padding":
             return self._padded_before(bench)
@@ -88,7 +88,7 @@ class _Same:
             return None
         return Change(fitted(self.ours, self.typed, written), positional=self._positional)
 
-    def _written(self, name: str, bench: Any) -> dict[str, Any] | None:
+    def _written(self, name: str, bench: Json) -> dict[str, Json] | None:
         if bench == "same" and name == "padding" and self.ours.flavour == TORCH and self._uneven():
             return None
         written = self.ours.written(name, bench, self.shape)
@@ -108,21 +108,24 @@ class _Same:
         """Whether torch cannot pad as "same" does: where the window steps further, and in a pooling."""
         stride = self.there["stride"]
         steps = stride if isinstance(stride, list | tuple) else [stride]
-        return any(one != 1 for one in steps) or self.ours.kind.family == "pooling"
+        return any(step != 1 for step in steps) or self.ours.kind.family == "pooling"
 
-    def _padded_before(self, bench: Any) -> Change | None:
+    def _padded_before(self, bench: Json) -> Change | None:
         """No argument brings this padding: a border around the input does."""
         sizes = self._sizes()
         if sizes is None or self.ours.kind.kind == "convtranspose":
             return None
-        pads = explicit(self.there, self.ours.rank, sizes) if bench == "same" else [(one[0], one[1]) for one in bench]
+        if isinstance(bench, list | tuple):
+            pads = [(before, after) for before, after in bench]
+        else:
+            pads = explicit(self.there, self.ours.rank, sizes)
         none = self.ours.written("padding", [[0, 0]] * self.ours.rank) or {}
         filling = -math.inf if self.ours.kind.kind == "maxpool" else 0.0
         arguments = fitted(self.ours, self.typed, none)
         return Change(arguments, pads=pads, pad_value=filling, positional=self._positional)
 
 
-def fitted(ours: KnownLayer, now: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def fitted(ours: KnownLayer, now: Mapping[str, Json], changes: Mapping[str, Json]) -> dict[str, Json]:
     """Changes and what they entail: MindSpore's max-pooling rounds up, or spreads its window, only where it pads."""
     merged = {**now, **changes}
     wide = merged.get("ceil_mode") or merged.get("dilation", 1) not in (1, (1,), (1, 1), (1, 1, 1))

@@ -14,7 +14,7 @@ from trueline.pair.attributes.classes import likely_activations
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.reference import Reference
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change, Ran
+from trueline.pair.questions.module_run import Change, Ran
 
 _GATES: Final = {4: "ifgo", 3: "rzn"}
 
@@ -29,8 +29,8 @@ def hypotheses(modules: Modules, reference: Reference) -> Iterator[Difference]:
 
 def coarser_dtype(reference: Reference, ran: Ran) -> Difference | None:
     """A port that keeps or gives shorter floats than the benchmark."""
-    ours = {*ran.dtypes, *(one.dtype.name for one in ran.outputs)}
-    theirs = {one.dtype.name for one in (*reference.outs, *reference.tensors.values())}
+    ours = {*ran.dtypes, *(array.dtype.name for array in ran.outputs)}
+    theirs = {array.dtype.name for array in (*reference.outs, *reference.tensors.values())}
     coarse, coarse_there = max(ours, key=epsilon, default=""), max(theirs, key=epsilon, default="")
     if epsilon(coarse) <= epsilon(coarse_there):
         return None
@@ -43,9 +43,9 @@ def _may_be_activation(modules: Modules, reference: Reference) -> bool:
 
 
 def _transposed(tensors: Mapping[str, Array]) -> Iterator[Difference]:
-    for name, one in tensors.items():
-        if one.ndim >= 2 and one.shape[0] == one.shape[1] > 1:
-            change = Change(tensors={name: np.ascontiguousarray(np.swapaxes(one, 0, 1))})
+    for name, array in tensors.items():
+        if array.ndim >= 2 and array.shape[0] == array.shape[1] > 1:
+            change = Change(tensors={name: np.ascontiguousarray(np.swapaxes(array, 0, 1))})
             yield Difference(Cause.WEIGHT_LAYOUT, name, "(out, in)", "(in, out)", change)
 
 
@@ -53,14 +53,19 @@ def _gate_orders(tensors: Mapping[str, Array]) -> Iterator[Difference]:
     """All gates of a recurrent layer in another order, in every tensor that holds them."""
     for gates, letters in _GATES.items():
         hidden = next(
-            (one.shape[1] for one in tensors.values() if one.ndim == 2 and one.shape[0] == gates * one.shape[1]), 0
+            (
+                array.shape[1]
+                for array in tensors.values()
+                if array.ndim == 2 and array.shape[0] == gates * array.shape[1]
+            ),
+            0,
         )
         if not hidden:
             continue
-        held = {name: one for name, one in tensors.items() if one.ndim and one.shape[0] == gates * hidden}
+        held = {name: array for name, array in tensors.items() if array.ndim and array.shape[0] == gates * hidden}
         for order in itertools.permutations(range(gates)):
             if order != tuple(range(gates)):
-                change = Change(tensors={name: _reordered(one, order) for name, one in held.items()})
+                change = Change(tensors={name: _reordered(array, order) for name, array in held.items()})
                 shown = "".join(letters[place] for place in order)
                 yield Difference(Cause.GATE_ORDER, ", ".join(held), letters, shown, change)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from trueline.model.json_value import Json
 
 _OTHER_SIZES = (7, 8, 9, 12, 32, 33)
 
@@ -17,7 +18,7 @@ class Window:
     kernel: int
     stride: int
     dilation: int
-    padding: Any
+    padding: str | tuple[int, int]
     more: int = 0
     ceil: bool = False
     transposed: bool = False
@@ -28,7 +29,7 @@ class Window:
 
     def _narrowed(self, size: int) -> tuple[int, int] | None:
         reach = self.dilation * (self.kernel - 1) + 1
-        if self.padding == "same":
+        if isinstance(self.padding, str):
             count = -(-size // self.stride)
             return max(0, (count - 1) * self.stride + reach - size) // 2, count
         before, after = self.padding
@@ -43,7 +44,7 @@ class Window:
 
     def _widened(self, size: int) -> tuple[int, int] | None:
         whole = (size - 1) * self.stride + self.dilation * (self.kernel - 1) + 1
-        if self.padding == "same":
+        if isinstance(self.padding, str):
             return max(0, whole - size * self.stride) // 2, size * self.stride
         before, after = self.padding
         count = whole - before - after + self.more
@@ -51,48 +52,57 @@ class Window:
 
 
 def padded_alike(
-    bench: Mapping[str, Any], port: Mapping[str, Any], rank: int, sizes: Sequence[int] | None, *, transposed: bool
+    bench: Mapping[str, Json], port: Mapping[str, Json], rank: int, sizes: Sequence[int] | None, *, transposed: bool
 ) -> bool:
     """Whether two paddings of one window do the same for every size of input, as far as a few sizes tell."""
     return not differing_sizes(bench, port, rank, sizes, transposed=transposed)
 
 
 def differing_sizes(
-    bench: Mapping[str, Any], port: Mapping[str, Any], rank: int, sizes: Sequence[int] | None, *, transposed: bool
+    bench: Mapping[str, Json], port: Mapping[str, Json], rank: int, sizes: Sequence[int] | None, *, transposed: bool
 ) -> list[int]:
     """The sizes of an axis for which they do not; all else of the window is the benchmark's on both sides."""
     found: list[int] = []
     for axis in range(rank):
-        pair = [_window(bench, one, axis, transposed) for one in (bench, port)]
+        pair = [_window(bench, padded, axis, transposed) for padded in (bench, port)]
         near = [] if sizes is None else [sizes[axis] + more for more in (0, 1, 2, 3)]
         found += [size for size in (*near, *_OTHER_SIZES) if pair[0].used(size) != pair[1].used(size)]
     return found
 
 
-def explicit(values: Mapping[str, Any], rank: int, sizes: Sequence[int]) -> list[tuple[int, int]]:
+def explicit(values: Mapping[str, Json], rank: int, sizes: Sequence[int]) -> list[tuple[int, int]]:
     """What "same" adds before and after each axis of these sizes."""
     found = []
     for axis, size in enumerate(sizes):
-        one = _window(values, values, axis, transposed=False)
-        reach = one.dilation * (one.kernel - 1) + 1
-        count = -(-size // one.stride)
-        total = max(0, (count - 1) * one.stride + reach - size)
+        window = _window(values, values, axis, transposed=False)
+        reach = window.dilation * (window.kernel - 1) + 1
+        count = -(-size // window.stride)
+        total = max(0, (count - 1) * window.stride + reach - size)
         found.append((total // 2, total - total // 2))
     return found[:rank]
 
 
-def _window(values: Mapping[str, Any], padded: Mapping[str, Any], axis: int, transposed: bool) -> Window:
-    padding = padded["padding"]
+def _window(values: Mapping[str, Json], padded: Mapping[str, Json], axis: int, transposed: bool) -> Window:
     return Window(
         _at(values["kernel_size"], axis),
         _at(values["stride"], axis),
         _at(values.get("dilation", 1), axis),
-        padding if padding == "same" else tuple(padding[axis]),
+        _pads(padded["padding"], axis),
         _at(padded.get("output_padding", 0), axis),
         bool(values.get("ceil_mode")),
         transposed,
     )
 
 
-def _at(value: Any, axis: int) -> int:
-    return int(value[axis] if isinstance(value, list | tuple) else value)
+def _pads(padding: Json, axis: int) -> str | tuple[int, int]:
+    """ "same", or what is added before and after an axis."""
+    if not isinstance(padding, list | tuple):
+        return "same"
+    before, after = padding[axis]
+    return before, after
+
+
+def _at(value: Json, axis: int) -> int:
+    number = value[axis] if isinstance(value, list | tuple) else value
+    assert isinstance(number, int | float)
+    return int(number)

@@ -15,7 +15,7 @@ from trueline.kernel import distance
 from trueline.kernel.array import Array
 from trueline.model.key import Key, Kind
 from trueline.pair.attributes.difference import Modules
-from trueline.pair.sides.trying import Change, Ran
+from trueline.pair.questions.module_run import Change, Ran
 
 _ESTIMATE: Final = 2e-5
 
@@ -65,8 +65,8 @@ def judged(ran: Ran, reference: Reference, change: Change | None = None) -> Judg
         return Judged(math.inf, math.inf)
     replaced = change.tensors if change is not None else {}
     found = levels(
-        (key, distance(_shaped(one, there), there))
-        for key, one, there in _pairs(ran, reference)
+        (key, distance(_shaped(array, there), there))
+        for key, array, there in _pairs(ran, reference)
         if key.index not in replaced
     )
     excess = max((level / reference.limit(key.kind) for key, level in found.items()), default=0.0)
@@ -86,27 +86,27 @@ def port_leaf(modules: Modules, leaf: str) -> str:
 
 def by_port_leaf(modules: Modules, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Arrays of the benchmark's module by the port's names."""
-    return {port_leaf(modules, name): one for name, one in arrays.items()}
+    return {port_leaf(modules, name): array for name, array in arrays.items()}
 
 
 def _pairs(ran: Ran, reference: Reference) -> Iterator[tuple[Key, Array, Array]]:
     yield from _listed(Kind.OUT, ran.outputs, reference.outs)
     yield from _listed(Kind.GIN, ran.gin, reference.gin)
     for kind, ours, theirs in ((Kind.GRAD, ran.grads, reference.grads), (Kind.BUFFER, ran.after, reference.after)):
-        for name, one in theirs.items():
-            if name in ours and "float" in one.dtype.name:
-                yield Key.of("", kind, name), ours[name], one
+        for name, array in theirs.items():
+            if name in ours and "float" in array.dtype.name:
+                yield Key.of("", kind, name), ours[name], array
 
 
 def _listed(
     kind: Kind, ours: Iterable[Array | None], theirs: Iterable[Array | None]
 ) -> Iterator[tuple[Key, Array, Array]]:
-    for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-        if one is not None and other is not None and (kind is Kind.OUT or other.dtype.kind != "i"):
-            yield Key.of("", kind, place), one, other
+    for place, (array, values) in enumerate(zip(ours, theirs, strict=False)):
+        if array is not None and values is not None and (kind is Kind.OUT or values.dtype.kind != "i"):
+            yield Key.of("", kind, place), array, values
 
 
-def _shaped(one: Array, other: Array) -> Any:
+def _shaped(first: Array, second: Array) -> Any:
     """A weight that only has another axis of length 1 is the same weight."""
-    squeezed = [side for side in one.shape if side != 1] == [side for side in other.shape if side != 1]
-    return np.ascontiguousarray(one.reshape(other.shape) if squeezed and one.shape != other.shape else one)
+    squeezed = [side for side in first.shape if side != 1] == [side for side in second.shape if side != 1]
+    return np.ascontiguousarray(first.reshape(second.shape) if squeezed and first.shape != second.shape else first)

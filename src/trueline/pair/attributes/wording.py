@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trueline.model.message import Message, message
 from trueline.model.run import ModuleInfo
 from trueline.pair.attributes.difference import Difference, Modules
@@ -12,7 +10,7 @@ from trueline.pair.blame import Blame, Cause, Stage
 
 def blame(
     modules: Modules,
-    found: Difference,
+    difference: Difference,
     *,
     stage: Stage = Stage.FORWARD,
     confirmed: bool = False,
@@ -24,12 +22,12 @@ def blame(
     """A difference as a Blame, with both lines and the edit."""
     return Blame(
         stage,
-        found.cause,
-        _said(modules, found),
+        difference.cause,
+        _said(modules, difference),
         modules.port.path,
         modules.bench.path,
-        found.bench,
-        found.port,
+        difference.bench,
+        difference.port,
         confirmed,
         latent,
         measured,
@@ -37,43 +35,43 @@ def blame(
         left,
         modules.port.built_at,
         modules.bench.built_at,
-        _edit(modules, found),
+        _edit(modules, difference),
     )
 
 
-def _said(modules: Modules, found: Difference) -> Message:
+def _said(modules: Modules, difference: Difference) -> Message:
     module, kind = modules.port.path or modules.port.type, type_shown(modules)
-    if found.cause is Cause.WEIGHT_LAYOUT:
-        return message("pair_attr.weight_layout", module=module, type=kind, name=found.name)
-    if found.cause is Cause.GATE_ORDER:
-        return message("pair_attr.gate_order", module=module, type=kind, port=found.port, bench=found.bench)
-    if found.cause is Cause.DTYPE:
-        return message("pair_attr.dtype", module=module, type=kind, port=found.port, bench=found.bench)
-    if not found.name:
-        other = found.other_class or str(found.bench)
+    if difference.cause is Cause.WEIGHT_LAYOUT:
+        return message("pair_attr.weight_layout", module=module, type=kind, name=difference.name)
+    if difference.cause is Cause.GATE_ORDER:
+        return message("pair_attr.gate_order", module=module, type=kind, port=difference.port, bench=difference.bench)
+    if difference.cause is Cause.DTYPE:
+        return message("pair_attr.dtype", module=module, type=kind, port=difference.port, bench=difference.bench)
+    if not difference.name:
+        other = difference.other_class or str(difference.bench)
         return message("pair_attr.class", module=module, type=kind, other=other)
-    if found.change is not None and found.change.pads:
-        return message("pair_attr.padding", module=module, type=kind, now=_now(found), pads=_pads(found))
-    return message("pair_attr.argument", module=module, type=kind, now=_now(found), bench=_wanted(found))
+    if difference.change is not None and difference.change.pads:
+        return message("pair_attr.padding", module=module, type=kind, now=_now(difference), pads=_pads(difference))
+    return message("pair_attr.argument", module=module, type=kind, now=_now(difference), bench=_wanted(difference))
 
 
-def _edit(modules: Modules, found: Difference) -> Message | None:
+def _edit(modules: Modules, difference: Difference) -> Message | None:
     place, kind = place_shown(modules.port), type_shown(modules)
-    if found.cause is Cause.WEIGHT_LAYOUT:
-        return message("pair_attr.edit_weight_layout", place=place, name=found.name)
-    if found.cause is Cause.GATE_ORDER:
-        return message("pair_attr.edit_gate_order", place=place, type=kind, bench=found.bench)
-    if found.cause is Cause.DTYPE:
-        return message("pair_attr.edit_dtype", place=place, type=kind, bench=found.bench)
-    if found.other_class:
-        other = f"{found.other_class}({found.given})"
+    if difference.cause is Cause.WEIGHT_LAYOUT:
+        return message("pair_attr.edit_weight_layout", place=place, name=difference.name)
+    if difference.cause is Cause.GATE_ORDER:
+        return message("pair_attr.edit_gate_order", place=place, type=kind, bench=difference.bench)
+    if difference.cause is Cause.DTYPE:
+        return message("pair_attr.edit_dtype", place=place, type=kind, bench=difference.bench)
+    if difference.other_class:
+        other = f"{difference.other_class}({difference.given})"
         return message("pair_attr.edit_class", place=place, type=kind, other=other)
-    if found.change is None:
+    if difference.change is None:
         return None
-    if found.change.pads:
-        pads = _pads(found)
-        return message("pair_attr.edit_padding", place=place, type=kind, arguments=found.given, pads=pads)
-    return message("pair_attr.edit_arguments", place=place, type=kind, arguments=found.given, now=_now(found))
+    if difference.change.pads:
+        pads = _pads(difference)
+        return message("pair_attr.edit_padding", place=place, type=kind, arguments=difference.given, pads=pads)
+    return message("pair_attr.edit_arguments", place=place, type=kind, arguments=difference.given, now=_now(difference))
 
 
 def type_shown(modules: Modules) -> str:
@@ -90,18 +88,18 @@ def place_shown(module: ModuleInfo) -> str:
     return f"{line.file}:{line.line}" if line is not None else module.path or module.type
 
 
-def _now(found: Difference) -> str:
-    return found.now or f"{found.name}={_shown(found.port)}"
+def _now(difference: Difference) -> str:
+    return difference.now or f"{difference.name}={_shown(difference.port)}"
 
 
-def _wanted(found: Difference) -> str:
-    return found.given or f"{found.name}={_shown(found.bench)}"
+def _wanted(difference: Difference) -> str:
+    return difference.given or f"{difference.name}={_shown(difference.bench)}"
 
 
-def _pads(found: Difference) -> str:
-    pads = found.change.pads if found.change is not None else ()
+def _pads(difference: Difference) -> str:
+    pads = difference.change.pads if difference.change is not None else ()
     return ", ".join(f"({before}, {after})" for before, after in pads)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return repr(value)

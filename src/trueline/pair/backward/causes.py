@@ -11,22 +11,23 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.backward.between import Between, Undo, ended, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.block_gradients import ended, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.backward.stops import without_stops
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.questions.blocks import Between, Undo
 from trueline.pair.sides.side import Side
 
 _DEPTH: Final = 8
 _MOST_INPUTS: Final = 64
 # Gradients that are nearer than this are the same, whatever rounding there is; a fault moves them much further.
-_NEAR: Final = 1e-3
+_SAME_GRADIENT: Final = 1e-3
 _RAISED: Final = "side.raised_running"
 # One question carries no more than this.
-_MOST_BYTES: Final = 64 << 20
+_MAX_BYTES: Final = 64 << 20
 
 
 def backward_causes(
@@ -46,16 +47,18 @@ def backward_causes(
     differ already: of them only what can be confirmed is looked for.
     """
     custom = check_custom_backward(port, inputs)
-    found: list[Blame] = []
+    blames: list[Blame] = []
     for some in _portions(blocks):
         pairs = zip(some, _asked(bench, some, of_port=False), _asked(port, some, of_port=True), strict=True)
         for block, there, here in pairs:
             if there is not None and here is not None:
                 values_differ = block.path in differing
-                found += _Searching(bench, port, block, custom, floor, values_differ).blames(there, here)
-    named = {one.module for one in found}
-    return found + [
-        one for one in custom_backward_causes(bench, port, inputs, counterparts, custom) if one.module not in named
+                blames += _Searching(bench, port, block, custom, floor, values_differ).blames(there, here)
+    named = {blame.module for blame in blames}
+    return blames + [
+        blame
+        for blame in custom_backward_causes(bench, port, inputs, counterparts, custom)
+        if blame.module not in named
     ]
 
 
@@ -63,13 +66,12 @@ def _portions(blocks: Iterable[BlockCall]) -> Iterator[list[BlockCall]]:
     """Blocks to be asked for together: in one mode, and not too large."""
     some: list[BlockCall] = []
     size = 0
-    for one in blocks:
-        own = sum(array.nbytes for array in one.asked("gradients", of_port=True)[1])
-        if some and (size + own > _MOST_BYTES or some[0].train != one.train):
+    for block in blocks:
+        if some and (size + block.nbytes > _MAX_BYTES or some[0].train != block.train):
             yield some
             some, size = [], 0
-        some.append(one)
-        size += own
+        some.append(block)
+        size += block.nbytes
     if some:
         yield some
 
@@ -83,7 +85,7 @@ def _asked(side: Side, blocks: Sequence[BlockCall], *, of_port: bool, **more: An
             raise
         if len(blocks) == 1:
             return [None]
-        return [one for block in blocks for one in _asked(side, [block], of_port=of_port, **more)]
+        return [between for block in blocks for between in _asked(side, [block], of_port=of_port, **more)]
 
 
 class _Searching:
@@ -124,8 +126,8 @@ class _Searching:
         """What counts as equal."""
         if self._floor is not None:
             return self._floor
-        longest = max((one.size for one in self._block.inputs), default=1)
-        return max(_NEAR, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
+        longest = max((array.size for array in self._block.inputs), default=1)
+        return max(_SAME_GRADIENT, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
 
     def _stopped(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
         """Stops of the port that the benchmark has not, and of the benchmark that the port has not.
@@ -159,24 +161,24 @@ class _Searching:
         return blames
 
     def _undone(self, side: Side, undo: Undo, *, of_port: bool) -> Between | None:
-        (found,) = _asked(side, [self._block], of_port=of_port, undo=undo, only=self._only)
-        return found
+        (between,) = _asked(side, [self._block], of_port=of_port, undo=undo, only=self._only)
+        return between
 
     @property
     def _untaken(self) -> set[str]:
         """What goes into layers of the benchmark only, where the port's take fewer inputs."""
         calls: Counter[str] = Counter()
         found: set[str] = set()
-        for one in self._block.inner:
-            key = f"{one.other_path}#{calls[one.other_path]}"
-            calls[one.other_path] += 1
-            if one.taken is not None:
-                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS) if place not in one.taken}
+        for layer in self._block.inner:
+            key = f"{layer.other_path}#{calls[layer.other_path]}"
+            calls[layer.other_path] += 1
+            if layer.taken is not None:
+                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS) if place not in layer.taken}
         return found
 
     def _other(self, sinks: Sequence[str], bad: Mapping[str, float]) -> Iterator[Blame]:
-        """Path by path, from one thing that comes out back to one that goes in: each cause is told once."""
-        told: set[Cause] = set()
+        """Path by path, from one thing that comes out back to one that goes in: each cause is named once."""
+        named: set[Cause] = set()
         for sink in sinks:
             (bench,), (port,) = (
                 gradients_between(side, [self._block], of_port=side is self._port, only=[sink], watched=True)
@@ -184,8 +186,8 @@ class _Searching:
             )
             for name in parted(bench, port, self.limit):
                 blame = self._path(name, sink, bench, port, bad)
-                if blame is not None and blame.cause not in told:
-                    told.add(blame.cause)
+                if blame is not None and blame.cause not in named:
+                    named.add(blame.cause)
                     yield blame
 
     def _path(self, name: str, sink: str, bench: Between, port: Between, bad: Mapping[str, float]) -> Blame | None:
@@ -195,7 +197,7 @@ class _Searching:
             line = port.ends[0] if port.ends else None
             text = message("pair_ops.lost", module=module, value=value, sink=value_name(sink), line=line_text(line))
             return self._blame(Cause.DETACHED, text, bad, line=line)
-        written = next((one for one in self._custom if _inside(one.path, self._block.path)), None)
+        written = next((backward for backward in self._custom if _inside(backward.path, self._block.path)), None)
         line = written.line if written is not None else None
         factor = multiple_of(here, there, self.limit)
         if factor is None and (self._values_differ or not self._is_wrong):

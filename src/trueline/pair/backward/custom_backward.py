@@ -24,16 +24,18 @@ def custom_backward_causes(
     ours = check_custom_backward(port, inputs) if of_port is None else of_port
     theirs = check_custom_backward(bench, inputs)
     back = {other: path for path, other in counterparts.items()}
-    found = [_wrong_in_port(bench, one, counterparts.get(one.path), theirs) for one in ours if one.wrong]
-    found += [_wrong_in_bench(port, one, back.get(one.path)) for one in theirs if one.wrong]
-    return [one for one in found if one is not None]
+    blames = [
+        _wrong_in_port(bench, backward, counterparts.get(backward.path), theirs) for backward in ours if backward.wrong
+    ]
+    blames += [_wrong_in_bench(port, backward, back.get(backward.path)) for backward in theirs if backward.wrong]
+    return [blame for blame in blames if blame is not None]
 
 
 def _wrong_in_port(
     bench: Side, ours: CheckedBackward, other_path: str | None, theirs: Sequence[CheckedBackward]
 ) -> Blame | None:
     there = [_checked_at(bench, other_path, ours, of_port=False)] if other_path is not None else theirs
-    if any(_alike(ours, one) for one in there):
+    if any(_alike(ours, backward) for backward in there):
         return None
     of, factor = next(iter(ours.wrong.items()))
     other = there[0].wrong.get(of, 1.0) if other_path is not None else None
@@ -78,11 +80,11 @@ def _wrong_in_bench(port: Side, theirs: CheckedBackward, path: str | None) -> Bl
     )
 
 
-def _alike(one: CheckedBackward, other: CheckedBackward) -> bool:
+def _alike(first: CheckedBackward, second: CheckedBackward) -> bool:
     """Whether two backwards are off in the same way."""
-    if not one.wrong or not other.wrong:
+    if not first.wrong or not second.wrong:
         return False
-    here, there = next(iter(one.wrong.values())), next(iter(other.wrong.values()))
+    here, there = next(iter(first.wrong.values())), next(iter(second.wrong.values()))
     return (here is None and there is None) or (here is not None and there is not None and abs(here - there) < 0.05)
 
 

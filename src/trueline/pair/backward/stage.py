@@ -18,31 +18,31 @@ def backward_stage(
     bench: Side, port: Side, aligned: Aligned, forward: Forward, inputs: Sequence[Array], *, below: str = ""
 ) -> StageResult:
     """What the forced run in training showed of gradients, then each block's own code."""
-    own = [one for one in forward.blames if one.stage is Stage.BACKWARD]
+    own = [blame for blame in forward.blames if blame.stage is Stage.BACKWARD]
     # What lies in a block whose values differ already says nothing more: other values have other gradients. A gradient
     # that ends there does, where a try confirms it.
-    values = [one for one in forward.blames if one.stage is Stage.FORWARD and not one.latent]
-    known = [path for one in values for path in (one.module, *also_in(one))]
+    values = [blame for blame in forward.blames if blame.stage is Stage.FORWARD and not blame.latent]
+    known = [path for blame in values for path in (blame.module, *also_in(blame))]
     blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
-    differing = [one.path for one in blocks if any(_is_near(one.path, each) for each in known)]
+    differing = [block.path for block in blocks if any(_is_near(block.path, each) for each in known)]
     found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
     # Of a module whose gradients differ by themselves, on the benchmark's values, it is told why.
-    alone = {one.module for one in own}
+    alone = {blame.module for blame in own}
     found = [
-        one
-        for one in found
-        if is_below(one.module, below)
+        blame
+        for blame in found
+        if is_below(blame.module, below)
         and (
-            one.module in alone
-            or (one.cause is Cause.DETACHED and one.confirmed)
-            or not any(_is_near(one.module, each) for each in known)
+            blame.module in alone
+            or (blame.cause is Cause.DETACHED and blame.confirmed)
+            or not any(_is_near(blame.module, each) for each in known)
         )
     ]
-    explained = {one.module for one in found}
-    own = [one for one in own if one.cause is not Cause.UNKNOWN or one.module not in explained]
-    named = {one.module for one in own}
-    blames = [*own, *(one for one in found if one.module not in named)]
-    units = sum(1 for one in forward.trained.reference.matched if one.unit)
+    explained = {blame.module for blame in found}
+    own = [blame for blame in own if blame.cause is not Cause.UNKNOWN or blame.module not in explained]
+    named = {blame.module for blame in own}
+    blames = [*own, *(blame for blame in found if blame.module not in named)]
+    units = sum(1 for matched in forward.trained.reference.matched if matched.unit)
     text = message("pair_stage.backward", units=units, grads=len(forward.recordings[0].grads))
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
     return StageResult(Stage.BACKWARD, verdict, text, blames, message("pair_stage.backward_rules_out"))

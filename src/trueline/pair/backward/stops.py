@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Final
 
 from trueline.model.location import Location
-from trueline.pair.backward.between import Between, Undo
+from trueline.pair.questions.blocks import Between, Undo
 
 # More stops than this are tried line by line, more lines only all together.
-_MANY: Final = 6
+_MAX_STOPS: Final = 6
 
 Choice = tuple[int, ...]
 
@@ -60,8 +60,8 @@ class _Tries:
         by_line = [
             tuple(place for place, one in enumerate(self._stops) if one == line) for line in dict.fromkeys(self._stops)
         ]
-        groups = [(place,) for place in range(count)] if count <= _MANY else by_line
-        if len(groups) <= _MANY:
+        groups = [(place,) for place in range(count)] if count <= _MAX_STOPS else by_line
+        if len(groups) <= _MAX_STOPS:
             yield from groups
             yield from (tuple(sorted(one + other)) for one, other in combinations(groups, 2))
         if count:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any
 
-from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
+from trueline.pair.questions.blocks import BlockSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Inner:
 
 
 # What stands at a layer's call: (which, args, kwargs, result) to the output; ``result()`` is the layer's.
-AtLayer = Callable[[Inner, tuple[Any, ...], Mapping[str, Any], Callable[[], Any]], Any]
+AtLayer = Callable[[Inner, tuple[Value, ...], Mapping[str, Value], Callable[[], Value]], Value]
 
 
 @dataclass(slots=True)
@@ -46,24 +45,28 @@ class Block:
     """A module's call with its inputs; layers of one path are used up in the order they are listed."""
 
     host: Host
-    module: Any
+    module: Network
     template: Template | None
     inputs: Sequence[Array]
     inner: Sequence[Inner]
     _left: dict[str, list[Inner]] = field(default_factory=dict)
 
-    def tensors(self) -> list[Any]:
+    def tensors(self) -> list[Value]:
         """The inputs as tensors."""
-        return [self.host.adapter.values.from_numpy(one) for one in self.inputs]
+        return [self.host.adapter.values.from_numpy(array) for array in self.inputs]
 
-    def run(self, tensors: Sequence[Any], at_layer: AtLayer, user_code: Callable[[bool], None] = lambda _: None) -> Any:
+    def run(
+        self, tensors: Sequence[Value], at_layer: AtLayer, user_code: Callable[[bool], None] = lambda _: None
+    ) -> Value:
         """Call the module; ``user_code`` hears when its own code begins and stops to run."""
         self._left = {}
-        for one in self.inner:
-            self._left.setdefault(one.path, []).append(one)
+        for layer in self.inner:
+            self._left.setdefault(layer.path, []).append(layer)
         paths, inside = paths_of(self.host), False
 
-        def around(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], proceed: Callable[..., Any]) -> Any:
+        def around(
+            module: Network, args: tuple[Value, ...], kwargs: dict[str, Value], proceed: Callable[..., Value]
+        ) -> Value:
             nonlocal inside
             waiting = self._left.get(paths.get(id(module), "?"))
             if inside or not waiting or module is self.module:
@@ -81,45 +84,41 @@ class Block:
             user_code(True)
             return self.module(*args, **kwargs)
 
-    def _given(self, inner: Inner, args: tuple[Any, ...], kwargs: dict[str, Any], proceed: Callable[..., Any]) -> Any:
+    def _given(
+        self, inner: Inner, args: tuple[Value, ...], kwargs: dict[str, Value], proceed: Callable[..., Value]
+    ) -> Value:
         """What a layer gives: its output, with the known arrays in it."""
         values = self.host.adapter.values
         if inner.outs is None:
             return proceed(*args, **kwargs)
-        known: dict[str, tuple[Template, list[Any]]] = self.host.kept.setdefault("outputs", {})
-        template, likes = known.get(inner.path, (None, []))
+        template, likes = self.host.outputs.get(inner.path, (None, []))
         if template is None or template.count != len(inner.outs):
             # Copies, since a layer may write into what it is given.
             own_args, own_kwargs = replaced((args, kwargs), values.is_tensor, self._copy)
             output = (proceed(*own_args, **own_kwargs),)
-            tensors = [one for _, one in leaves(output, values.is_tensor)]
-            likes = [values.from_numpy(values.to_numpy(one).reshape(-1)[:0]) for one in tensors]
+            tensors = [tensor for _, tensor in leaves(output, values.is_tensor)]
+            likes = [values.from_numpy(values.to_numpy(tensor).reshape(-1)[:0]) for tensor in tensors]
             template = Template.of(output, {}, values.is_tensor)
-            known[inner.path] = template, likes
+            self.host.outputs[inner.path] = template, likes
         else:
             tensors = []
         made = [values.from_numpy(array, like=like) for array, like in zip(inner.outs, likes, strict=False)]
-        ((found,), _) = template.filled([*made, *tensors[len(made) :]])
-        return found
+        ((filled,), _) = template.filled([*made, *tensors[len(made) :]])
+        return filled
 
-    def _copy(self, _: str, tensor: Any) -> Any:
+    def _copy(self, _: str, tensor: Value) -> Value:
         values = self.host.adapter.values
         return values.from_numpy(values.to_numpy(tensor, copy=True))
 
 
-def block_of(host: Host, content: Content, arrays: Iterable[Array]) -> Block:
-    """The block that a question is about; of the arrays its inputs come first, and then what its layers give."""
+def block_of(host: Host, spec: BlockSpec) -> Block:
+    """The block that a question is about."""
     modules = dict(host.adapter.values.modules(host.model))
-    module = modules[content["path"]]
-    known = iter(arrays)
-    inputs = list(islice(known, content["inputs"]))
-    inner: list[Inner] = []
-    for one in content.get("opaque", ()):
-        key = f"{one['module']}#{sum(before.name == one['module'] for before in inner)}"
-        outs = None if one["outs"] is None else list(islice(known, one["outs"]))
-        built = host.adapter.build.built(modules[one["path"]])
+    layers: list[Inner] = []
+    for call in spec.inner:
+        key = f"{call.name}#{sum(layer.name == call.name for layer in layers)}"
+        module = modules[call.path]
+        built = host.adapter.build.built(module)
         line = built.line if built is not None else None
-        kind = type(modules[one["path"]]).__name__
-        inner.append(Inner(one["path"], one["module"], key, outs, kind, line, one["taken"]))
-    template = host.kept.get("templates", {}).get((content["path"], content["call"]))
-    return Block(host, module, template, inputs, inner)
+        layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
+    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trueline.adapters import adapters_present
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
 
 
-def build(asked: Asked, *, seed: int | None = 0) -> tuple[Any, Adapter]:
+def build(asked: Asked, *, seed: int | None = 0) -> tuple[Network, Adapter]:
     """Import, find, and call where it is not a model already; what a factory draws comes from the seed."""
     module = imported(asked)
     with said_for(asked.side, "importing"):
@@ -29,7 +28,7 @@ def build(asked: Asked, *, seed: int | None = 0) -> tuple[Any, Adapter]:
     raise SideTrouble("side.no_model", side=asked.side, type=type_name(found))
 
 
-def _called(asked: Asked, factory: Any, seed: int | None) -> Any:
+def _called(asked: Asked, factory: object, seed: int | None) -> Network:
     if not callable(factory):
         raise SideTrouble("side.no_model", side=asked.side, type=type_name(factory))
     if not asked.args and not asked.kwargs and (needed := required(factory)):

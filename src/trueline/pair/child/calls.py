@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from trueline.adapters.dropout import nothing
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Network, Share, Value
 from trueline.kernel.array import Array
 from trueline.pair.child.host import Host
 
@@ -30,22 +29,23 @@ def held_still(host: Host, *, train: bool, share: Share = nothing) -> Iterator[N
         yield
 
 
-def tensors_of(host: Host, arrays: Sequence[Array]) -> list[Any]:
+def tensors_of(host: Host, arrays: Sequence[Array]) -> list[Value]:
     """Arrays as the framework's tensors, floating ones in the type of the model's weights."""
     values = host.adapter.values
-    first = next((one.value for one in values.tensors(host.model) if "float" in values.dtype(one.value)), None)
-    return [values.from_numpy(one, like=first if "float" in one.dtype.name else None) for one in arrays]
+    weights = (tensor.value for tensor in values.tensors(host.model))
+    first = next((weight for weight in weights if "float" in values.dtype(weight)), None)
+    return [values.from_numpy(array, like=first if "float" in array.dtype.name else None) for array in arrays]
 
 
 class Counting:
-    """Numbers the calls of each module, and knows which ones are going on."""
+    """Numbers the calls of each module; ``open`` are the places of those that are going on."""
 
     def __init__(self, paths: dict[int, str]) -> None:
         self._paths = paths
         self._counts: Counter[str] = Counter()
-        self.open: list[Any] = []
+        self.open: list[int] = []
 
-    def begin(self, module: Any) -> tuple[str, int] | None:
+    def begin(self, module: Network) -> tuple[str, int] | None:
         """The module's path and which of its calls this is; None for one that is not the model's."""
         path = self._paths.get(id(module))
         if path is None:
@@ -57,4 +57,4 @@ class Counting:
 
 def typed(host: Host, arrays: Sequence[Array]) -> list[Array]:
     """Arrays in the type of the model's weights."""
-    return [host.adapter.values.to_numpy(one) for one in tensors_of(host, arrays)]
+    return [host.adapter.values.to_numpy(tensor) for tensor in tensors_of(host, arrays)]

@@ -5,21 +5,23 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
+
+from trueline.adapters.nouns import Network, Value
 
 
 class Checkpoints(Protocol):
     """A framework's way with checkpoints."""
 
-    def kept(self, model: Any) -> dict[str, Any]:
+    def kept(self, model: Network) -> dict[str, Value]:
         """The tensors that a checkpoint of the model holds, in its order and under its names."""
         ...
 
-    def read(self, path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Any]] | None:
+    def read(self, path: Path, format: str, nested: str) -> tuple[str, Mapping[str, Value]] | None:
         """Who read the file, and the model's tensors in it; None where the framework does not read it."""
         ...
 
-    def put(self, model: Any, tensors: Mapping[str, Any]) -> list[str]:
+    def put(self, model: Network, tensors: Mapping[str, Value]) -> list[str]:
         """Give the model these tensors, which all fit; returns what it has and was not given."""
         ...
 
@@ -29,6 +31,6 @@ def checkpoints_of(framework: str) -> Checkpoints:
     return cast(Checkpoints, importlib.import_module(f"trueline.adapters.{framework}.checkpoints"))
 
 
-def kept_by(framework: str, model: Any) -> dict[str, Any]:
+def kept_by(framework: str, model: Network) -> dict[str, Value]:
     """The tensors that a checkpoint of the model holds."""
     return checkpoints_of(framework).kept(model)

@@ -7,34 +7,32 @@ import traceback
 import numpy as np
 
 from trueline.adapters.guest.faults import first_line
-from trueline.adapters.guest.wire import Content
-from trueline.kernel.array import Array
 from trueline.pair.child.calls import typed
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host
+from trueline.pair.questions.model import CompiledRun, Compiler, RunCompiled
 
 
-def answer_compiled(host: Host, _: Content, __: list[Array]) -> Answer:
+def compiler(host: Host, _: Compiler) -> str:
     """By what it is compiled."""
-    return {"how": host.adapter.compiling.how(host.model)}, []
+    return host.adapter.compiling.how(host.model)
 
 
-def answer_run_compiled(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """Outputs, and with ``seed`` gradients from seeded ones at them; ``failed`` is what it raised."""
+def run_compiled(host: Host, question: RunCompiled) -> CompiledRun:
+    """Run a module op by op and compiled."""
     compiling, build = host.adapter.compiling, host.adapter.build
-    module = dict(host.adapter.values.modules(host.model))[content["path"]]
-    inputs = typed(host, arrays)
+    module = dict(host.adapter.values.modules(host.model))[question.path]
+    inputs = typed(host, question.inputs)
     try:
         plain = build.run(module, inputs)
         gout = None
-        if content["seed"] is not None:
-            random = np.random.default_rng(content["seed"])
-            gout = [random.standard_normal(one.shape).astype(one.dtype) for one in plain.outputs]
+        if question.seed is not None:
+            random = np.random.default_rng(question.seed)
+            gout = [random.standard_normal(output.shape).astype(output.dtype) for output in plain.outputs]
             plain = build.run(module, inputs, gout=gout)
-        found = compiling.run(host.model, module, inputs, gout=gout)
+        compiled = compiling.run(host.model, module, inputs, gout=gout)
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way, which is an answer too
         traceback.print_exception(error)
-        return {"failed": f"{type(error).__name__}: {first_line(error)}"}, []
-    both = [name for name in plain.grads if name in found.grads]
-    told: Content = {"outputs": [len(plain.outputs), len(found.outputs)], "grads": both}
-    grads = [run.grads[name] for run in (plain, found) for name in both]
-    return told, [*plain.outputs, *found.outputs, *grads]
+        return CompiledRun(failed=f"{type(error).__name__}: {first_line(error)}")
+    both = [name for name in plain.grads if name in compiled.grads]
+    grads = {name: (plain.grads[name], compiled.grads[name]) for name in both}
+    return CompiledRun(plain.outputs, compiled.outputs, grads)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle, islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Content
-from trueline.adapters.tree import leaves
+from trueline.adapters.nouns import Value
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import held_still, tensors_of
-from trueline.pair.child.host import Answer, Host
-from trueline.pair.child.losses import as_labels
+from trueline.pair.child.host import Host
+from trueline.pair.child.losses import as_labels, checked_loss, first_tensor, ones
 from trueline.pair.child.optimizing import optimizer_of, weights_put_back
-from trueline.pair.child.parts import made, part, refuse
+from trueline.pair.child.parts import made, value_of
 from trueline.pair.child.running import NoHooks
 from trueline.pair.child.schedules import optim_of, schedule_of
+from trueline.pair.questions.parts import Train
 
 # Without an optimizer of the user's.
 _RATE: Final = 0.01
@@ -27,43 +27,33 @@ _STEPS_PER_EPOCH: Final = 10
 Gradients = Sequence[Array | None]
 
 
-def answer_train(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """The losses of ``steps`` steps; ``batches`` says how many arrays each has, the last being labels with ``loss``.
-
-    ``optimizer`` says whether the user's is to be used; ``perturbed`` is a seed, by which layers are then moved.
-    """
-    batches = list(_batches(arrays, content["batches"]))
+def train(host: Host, question: Train) -> list[float]:
+    """The losses, step by step."""
     losses: list[float] = []
     with (
         said_for(host.side, "running"),
         weights_put_back(host),
         held_still(host, train=True),
-        _moved(host, content["perturbed"], content["ulps"]),
+        _moved(host, question.perturbed, question.ulps),
     ):
         optim = optim_of(host)
-        trained = [one.value for one in host.adapter.values.tensors(host.model) if one.trainable]
-        trained = list({id(one): one for one in trained}.values())
-        own = content["optimizer"]
+        tensors = [tensor.value for tensor in host.adapter.values.tensors(host.model) if tensor.trainable]
+        trained = list({id(tensor): tensor for tensor in tensors}.values())
+        own = question.optimizer
         optimizer = optimizer_of(host) if own else optim.plain_sgd(trained, _RATE)
-        steps_per_epoch = part(host, "steps_per_epoch") or _STEPS_PER_EPOCH
+        steps_per_epoch = value_of(host, "steps_per_epoch") or _STEPS_PER_EPOCH
         schedule = schedule_of(host, optimizer, steps_per_epoch) if own else None
         if schedule is not None:
             schedule.begin()
-        pull = _with_loss(host, trained) if content["loss"] else _without_loss(host, trained)
-        for step, batch in enumerate(islice(cycle(batches), content["steps"])):
+        pull = _with_loss(host, trained) if question.loss else _without_loss(host, trained)
+        for step, batch in enumerate(islice(cycle(question.batches), question.steps)):
             loss, gradients = pull(batch)
             losses.append(loss)
-            given = {id(one): grad for one, grad in zip(trained, gradients, strict=True) if grad is not None}
+            given = {id(tensor): grad for tensor, grad in zip(trained, gradients, strict=True) if grad is not None}
             optim.step(optimizer, given)
             if schedule is not None:
                 schedule.after(step)
-    return {}, [np.asarray(losses, np.float64)]
-
-
-def _batches(arrays: Sequence[Array], counts: Sequence[int]) -> Iterator[list[Array]]:
-    remaining = iter(arrays)
-    for count in counts:
-        yield list(islice(remaining, count))
+    return losses
 
 
 @contextmanager
@@ -79,33 +69,25 @@ def _moved(host: Host, seed: int | None, ulps: int) -> Iterator[None]:
         perturbing.remove()
 
 
-def _with_loss(host: Host, trained: Sequence[Any]) -> Callable[[Sequence[Array]], tuple[float, Gradients]]:
+def _with_loss(host: Host, trained: Sequence[Value]) -> Callable[[Sequence[Array]], tuple[float, Gradients]]:
     """The user's loss of the model's output and the labels."""
     values = host.adapter.values
-    loss = made(host, "loss")
-    if not callable(loss):
-        raise refuse(host, "loss", loss, "callable(output, labels)")
+    loss = checked_loss(host, made(host, "loss"))
 
     def pull(batch: Sequence[Array]) -> tuple[float, Gradients]:
         *inputs, labels = batch
         target = values.from_numpy(as_labels(host, labels))
 
-        def run(*tensors: Any) -> Any:
-            found = loss(host.model(*tensors), target)
-            first = next((one for _, one in leaves(found, values.is_tensor)), None)
-            if first is None:
-                raise refuse(host, "loss", found, "tensor")
-            return first
+        def run(*tensors: Value) -> Value:
+            return first_tensor(host, loss(host.model(*tensors), target))
 
-        pulled = host.adapter.autograd.vjp(
-            run, tensors_of(host, inputs), trained, lambda found: [np.ones_like(one) for one in found]
-        )
+        pulled = host.adapter.autograd.vjp(run, tensors_of(host, inputs), trained, ones)
         return float(np.mean(pulled.outputs[0])), pulled.grads
 
     return pull
 
 
-def _without_loss(host: Host, trained: Sequence[Any]) -> Callable[[Sequence[Array]], tuple[float, Gradients]]:
+def _without_loss(host: Host, trained: Sequence[Value]) -> Callable[[Sequence[Array]], tuple[float, Gradients]]:
     """Half the mean square of every output, all of them added up."""
 
     def pull(batch: Sequence[Array]) -> tuple[float, Gradients]:
@@ -113,9 +95,9 @@ def _without_loss(host: Host, trained: Sequence[Any]) -> Callable[[Sequence[Arra
             lambda *tensors: host.model(*tensors),
             tensors_of(host, batch),
             trained,
-            lambda found: [one / one.size for one in found],
+            lambda outputs: [output / output.size for output in outputs],
         )
-        wide = [one.astype(np.float64) for one in pulled.outputs if "float" in one.dtype.name]
-        return float(sum(np.mean(one * one) / 2 for one in wide)), pulled.grads
+        wide = [output.astype(np.float64) for output in pulled.outputs if "float" in output.dtype.name]
+        return float(sum(np.mean(output * output) / 2 for output in wide)), pulled.grads
 
     return pull

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import required
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Content
-from trueline.adapters.nouns import Tensor, Unreadable
+from trueline.adapters.nouns import Network, Tensor, Unreadable, Value
 from trueline.adapters.protocol import Adapter, Values
 from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
-from trueline.kernel.array import Array
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.pair.child.checkpoints import kept_by
-from trueline.pair.child.host import Answer, Host
-from trueline.pair.sides.described import Described
+from trueline.pair.child.host import Host
+from trueline.pair.questions.described import Describe, Described
 
 
-def answer_describe(host: Host, content: Content, _: list[Array]) -> Answer:
-    """The JSON of a Described."""
+def describe(host: Host, question: Describe) -> Described:
+    """What the model consists of."""
     with said_for(host.side, "describing"):
-        found = _Describing(host.side, host.model, host.adapter, content["summaries"]).described()
-        return {"described": found.to_json()}, []
+        return _Describing(host.side, host.model, host.adapter, question.summaries).described()
 
 
 class _Describing:
-    def __init__(self, side: str, model: Any, adapter: Adapter, summaries: bool) -> None:
+    def __init__(self, side: str, model: Network, adapter: Adapter, summaries: bool) -> None:
         self.side, self.model, self.adapter, self.summaries = side, model, adapter, summaries
         self.values: Values = adapter.values
         self.known = list(self.values.tensors(model))
@@ -39,7 +35,7 @@ class _Describing:
         self._refuse_lazy()
         kept = kept_by(self.adapter.name, self.model)
         by_object = _first_of(self.known)
-        by_path = {one.name: one for one in self.known}
+        by_path = {tensor.name: tensor for tensor in self.known}
         parameters: list[ParamInfo] = []
         paths: dict[str, str] = {}
         names: dict[int, str] = {}
@@ -57,21 +53,29 @@ class _Describing:
             self.adapter.name,
             str(getattr(sys.modules[self.adapter.name], "__version__", "")),
             parameters,
-            [self._module(path, one) for path, one in self.values.modules(self.model)],
+            [self._module(path, module) for path, module in self.values.modules(self.model)],
             paths,
-            {one.name: names[id(one.value)] for one in self.known if id(one.value) in names and one.name not in own},
-            [one.name for one in self.known if id(one.value) not in names],
-            required(getattr(self.model, "forward" if self.adapter.name == "torch" else "construct", None)),
-            {path: _whole_name(type(one)) for path, one in self.values.modules(self.model)},
+            {
+                tensor.name: names[id(tensor.value)]
+                for tensor in self.known
+                if id(tensor.value) in names and tensor.name not in own
+            },
+            [tensor.name for tensor in self.known if id(tensor.value) not in names],
+            self._takes(),
+            {path: _whole_name(type(module)) for path, module in self.values.modules(self.model)},
         )
 
+    def _takes(self) -> tuple[str, ...] | None:
+        names = required(getattr(self.model, "forward" if self.adapter.name == "torch" else "construct", None))
+        return tuple(names) if names is not None else None
+
     def _refuse_lazy(self) -> None:
-        for one in self.known:
-            if type(one.value).__name__ in ("UninitializedParameter", "UninitializedBuffer"):
-                raise SideTrouble("side.lazy", side=self.side, name=one.name)
+        for tensor in self.known:
+            if type(tensor.value).__name__ in ("UninitializedParameter", "UninitializedBuffer"):
+                raise SideTrouble("side.lazy", side=self.side, name=tensor.name)
 
     def _row(
-        self, name: str, value: Any, known: Tensor | None, first: dict[tuple[int, tuple[int, ...]], str]
+        self, name: str, value: Value, known: Tensor | None, first: dict[tuple[int, tuple[int, ...]], str]
     ) -> ParamInfo:
         shape = self.values.shape(value)
         original = first.setdefault((self.values.identity(value), shape), name)
@@ -85,7 +89,7 @@ class _Describing:
             initial=self._summary(value),
         )
 
-    def _summary(self, value: Any) -> Summary | None:
+    def _summary(self, value: Value) -> Summary | None:
         if not self.summaries:
             return None
         from trueline.kernel import UnsupportedDtype, summarise
@@ -95,7 +99,7 @@ class _Describing:
         except (Unreadable, UnsupportedDtype):
             return None
 
-    def _module(self, path: str, module: Any) -> ModuleInfo:
+    def _module(self, path: str, module: Network) -> ModuleInfo:
         built = self.adapter.build.built(module)
         return ModuleInfo(
             path,
@@ -108,13 +112,13 @@ class _Describing:
 
 def _whole_name(kind: type) -> str:
     """The class that says what a module is: the framework's own layer that it derives from, where there is one."""
-    names = [f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__]
+    names = [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__]
     known = (name for name in names if layer_of_class(name) or keeps_torch_names(name) or known_layer(name) is not None)
     return next(known, names[0])
 
 
 def _first_of(tensors: Iterable[Tensor]) -> dict[int, Tensor]:
-    found: dict[int, Tensor] = {}
-    for one in tensors:
-        found.setdefault(id(one.value), one)
-    return found
+    first: dict[int, Tensor] = {}
+    for tensor in tensors:
+        first.setdefault(id(tensor.value), tensor)
+    return first

@@ -6,78 +6,73 @@ So each module is judged by itself, and so is what lies between two of them; not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.perturbation import Draws
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel import UnsupportedDtype, distance
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
+from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
-_ULP = 2.0**-23
+# The rounding unit of float32.
+_ULP: Final = 2.0**-23
 # A prime, so that it falls in step with no tensor's sides.
-_POOL = 1_048_573
-_GLANCE = 256
+_POOL_SIZE: Final = 1_048_573
+# Whether numbers are whole, so many of them mostly show.
+_GLANCE_SIZE: Final = 256
 
 
-def answer_force(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """Compare each of ``calls`` with the arrays it names; what was compared, in order.
-
-    With ``own`` the arrays are those of this side's last recording. With ``collect`` the gradients and buffers of
-    units come along, and nothing is compared with what is not known yet. With ``perturbed``, a seed, all that is
-    forced is moved by a rounding unit. With ``reshaped`` the benchmark's outputs are passed on in place of those that
-    have another size too.
-    """
-    known: Sequence[Array] = host.kept["taken"].arrays if content["own"] else arrays[content["inputs"] :]
-    inputs = arrays[: content["inputs"]]
-    with said_for(host.side, "running", inputs), held_still(host, train=content["train"]):
-        forcing = _Forcing(host, content, known)
-        given = [forcing.moved(one) for one in inputs] if content["perturbed"] is not None else inputs
+def force(host: Host, question: Force) -> ForcedRun:
+    """Compare each of the calls with the arrays it names."""
+    known = host.recorded if question.known is None else question.known
+    inputs = question.inputs
+    with said_for(host.side, "running", inputs), held_still(host, train=question.train):
+        forcing = _Forcing(host, question, known)
+        given = [forcing.moved(array) for array in inputs] if question.perturbed is not None else inputs
         with host.adapter.intercept.intercept(forcing.around), host.adapter.autograd.without_gradient():
             host.model(*tensors_of(host, given))
-    if content["collect"]:
+    if question.collect:
         # For a run of its own that is compared with this one.
-        host.kept["taken"].arrays.extend(forcing.collected)
-    return {"calls": forcing.told, "collected": forcing.names}, forcing.collected
+        host.recorded.extend(collected.array for collected in forcing.collected)
+    return ForcedRun(forcing.calls, forcing.collected)
 
 
 class _Forcing:
-    def __init__(self, host: Host, content: Content, known: Sequence[Array]) -> None:
-        self._host, self._adapter, self._values = host, host.adapter, host.adapter.values
-        self._specs = {(one["path"], one["call"]): one for one in content["calls"]}
-        self._train, self._collect, self._known = content["train"], content["collect"], known
-        self._reshaped = content["reshaped"]
+    def __init__(self, host: Host, question: Force, known: Sequence[Array]) -> None:
+        self._adapter, self._values, self._question, self._known = host.adapter, host.adapter.values, question, known
+        self._specs = {(spec.path, spec.call): spec for spec in question.calls}
         self._counting = Counting(paths_of(host))
         self._inside = False
-        seed = content["perturbed"]
-        self._draws = Draws(seed) if seed is not None else None
+        self._draws = Draws(question.perturbed) if question.perturbed is not None else None
         self._pool: Array | None = None
-        self.told: list[dict[str, Any]] = []
-        self.names: list[list[Any]] = []
-        self.collected: list[Array] = []
+        self.calls: list[ForcedCall] = []
+        self.collected: list[Collected] = []
 
     def moved(self, array: Array) -> Array:
         """Each value as it is, or a rounding unit up or down; whole numbers are labels and masks."""
         if self._draws is None or array.dtype not in (np.float32, np.float64) or not array.size or _is_whole(array):
             return array
-        found: Array = array * self._factors(array.size).reshape(array.shape)
-        return found if found.dtype == array.dtype else found.astype(array.dtype)
+        moved: Array = array * self._factors(array.size).reshape(array.shape)
+        return moved if moved.dtype == array.dtype else moved.astype(array.dtype)
 
     def _factors(self, count: int) -> Array:
         """Factors of a rounding unit more or less than one, out of a pool that is drawn once."""
         assert self._draws is not None
         if self._pool is None:
-            self._pool = (1 + self._draws.signs(_POOL) * np.float32(_ULP)).astype(np.float32)
-        repeats = -(-count // _POOL)
+            self._pool = (1 + self._draws.signs(_POOL_SIZE) * np.float32(_ULP)).astype(np.float32)
+        repeats = -(-count // _POOL_SIZE)
         return self._pool[:count] if repeats == 1 else np.tile(self._pool, repeats)[:count]
 
-    def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:
+    def around(
+        self, module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
+    ) -> Value:
         """One call: give it what the benchmark gave, look at what comes out, pass on what the benchmark passed on."""
         if self._inside:
             return proceed(*args, **kwargs)
@@ -85,163 +80,161 @@ class _Forcing:
         spec = self._specs.get(begun) if begun is not None else None
         if begun is None or spec is None:
             return proceed(*args, **kwargs)
-        told: dict[str, Any] = {"path": begun[0], "call": begun[1], "checks": []}
-        told["parent"] = self._counting.open[-1] if self._counting.open else None
         # Where it stands among what was seen: the first thing compared in it are its inputs.
-        self.told.append(told)
-        tensors = [one for _, one in leaves((args, kwargs), self._values.is_tensor)]
-        given, agreed = self._inputs(tensors, spec, told)
-        told["forced"] = agreed
-        if spec["silent"] and not agreed:
+        call = ForcedCall(*begun, self._counting.open[-1] if self._counting.open else None)
+        self.calls.append(call)
+        tensors = [tensor for _, tensor in leaves((args, kwargs), self._values.is_tensor)]
+        given, call.forced = self._inputs(tensors, spec, call)
+        if spec.silent and not call.forced:
             return proceed(*args, **kwargs)
         template = Template.of(args, kwargs, self._values.is_tensor)
-        output = self._run(module, begun, spec, template, given, proceed, told)
-        return self._outputs(output, spec, told)
+        output = self._run(module, spec, template, given, proceed, call)
+        return self._outputs(output, spec, call)
 
-    def _inputs(self, tensors: Sequence[Any], spec: Mapping[str, Any], told: dict[str, Any]) -> tuple[list[Any], bool]:
+    def _inputs(self, tensors: Sequence[Value], spec: CallSpec, call: ForcedCall) -> tuple[list[Value], bool]:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
-        wanted = [self._known[place] for place in spec["ins"]]
-        fits = len(wanted) == len(tensors) and all(
-            self._values.shape(one) == ref.shape for one, ref in zip(tensors, wanted, strict=True)
-        )
-        told["fits"] = fits
-        if not fits:
-            told["unfit"] = [[list(self._values.shape(one)) for one in tensors], [list(one.shape) for one in wanted]]
-            return list(tensors), not spec["silent"]
+        wanted = [self._known[place] for place in spec.ins]
+        shapes = [self._values.shape(tensor) for tensor in tensors], [ref.shape for ref in wanted]
+        if shapes[0] != shapes[1]:
+            call.unfit = shapes
+            return list(tensors), not spec.silent
         near = True
-        for place, (one, ref) in enumerate(zip(tensors, wanted, strict=True)):
-            level = self._check(told, "in", place, self._values.to_numpy(one), ref)
-            near = near and level <= spec["floor"]
-        if spec["silent"] and not near:
+        for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=True)):
+            level = _check(call, "in", place, self._values.to_numpy(tensor), ref)
+            near = near and level <= spec.floor
+        if spec.silent and not near:
             return list(tensors), False
-        made = [self._values.from_numpy(self.moved(ref), like=one) for one, ref in zip(tensors, wanted, strict=True)]
-        return made, True
+        pairs = zip(tensors, wanted, strict=True)
+        return [self._values.from_numpy(self.moved(ref), like=tensor) for tensor, ref in pairs], True
 
     def _run(
         self,
-        module: Any,
-        begun: tuple[str, int],
-        spec: Mapping[str, Any],
+        module: Network,
+        spec: CallSpec,
         template: Template,
-        given: Sequence[Any],
-        proceed: Callable[..., Any],
-        told: dict[str, Any],
-    ) -> Any:
-        def call(*tensors: Any) -> Any:
+        given: Sequence[Value],
+        proceed: Callable[..., Value],
+        call: ForcedCall,
+    ) -> Value:
+        def run(*tensors: Value) -> Value:
             args, kwargs = template.filled(tensors)
             return proceed(*args, **kwargs)
 
-        if not spec["unit"]:
-            self._counting.open.append(len(self.told) - 1)
+        if not spec.unit:
+            self._counting.open.append(len(self.calls) - 1)
             try:
-                return call(*given)
+                return run(*given)
             finally:
                 self._counting.open.pop()
         self._inside = True
         try:
-            if not self._train:
-                return call(*given)
-            return self._pull(module, begun, spec, call, given, told)
+            if not self._question.train:
+                return run(*given)
+            return self._pull(module, spec, run, given, call)
         finally:
             self._inside = False
 
     def _pull(
         self,
-        module: Any,
-        begun: tuple[str, int],
-        spec: Mapping[str, Any],
-        call: Callable[..., Any],
-        given: Sequence[Any],
-        told: dict[str, Any],
-    ) -> Any:
+        module: Network,
+        spec: CallSpec,
+        run: Callable[..., Value],
+        given: Sequence[Value],
+        call: ForcedCall,
+    ) -> Value:
         """A unit in training: its gradients, and its buffers afterwards.
 
-        What is given twice, as a query that is the key too, is one input: how its gradient is divided tells nothing.
+        What is given twice, as a query that is the key too, is one input: how its gradient is divided says nothing.
         """
-        firsts = [spec["ins"].index(place) for place in spec["ins"]] if told["fits"] else list(range(len(given)))
+        ins = list(spec.ins)
+        firsts = [ins.index(place) for place in ins] if call.unfit is None else list(range(len(given)))
         single = sorted(set(firsts))
 
-        def call_once(*tensors: Any) -> Any:
-            return call(*[tensors[single.index(first)] for first in firsts])
+        def run_once(*tensors: Value) -> Value:
+            return run(*[tensors[single.index(first)] for first in firsts])
 
-        gout = [self.moved(self._known[place]) if place is not None else None for place in spec["gouts"]]
-        if not any(one is not None for one in gout):
+        gout = [self.moved(self._known[place]) if place is not None else None for place in spec.gouts]
+        if all(gradient is None for gradient in gout):
             gout = []
 
-        def fitting(found: Sequence[Array]) -> list[Array | None]:
+        def fitting(outputs: Sequence[Array]) -> list[Array | None]:
             """An output of another shape takes no part."""
-            pairs = zip(gout, found, strict=False)
-            return [one if one is None or one.shape == out.shape else np.zeros_like(out) for one, out in pairs]
+            pairs = zip(gout, outputs, strict=False)
+            return [
+                gradient if gradient is None or gradient.shape == output.shape else np.zeros_like(output)
+                for gradient, output in pairs
+            ]
 
-        named = {one.name: one.value for one in self._values.tensors(module) if not one.buffer and one.trainable}
-        with self._adapter.build.undisturbed(module, self._train):
+        tensors = (tensor for tensor in self._values.tensors(module) if not tensor.buffer and tensor.trainable)
+        named = {tensor.name: tensor.value for tensor in tensors}
+        with self._adapter.build.undisturbed(module, self._question.train):
             pulled = self._adapter.autograd.vjp(
-                call_once, [given[place] for place in single], list(named.values()), fitting
+                run_once, [given[place] for place in single], list(named.values()), fitting
             )
             after = self._buffers(module)
-        found = [("gin", str(place), one) for place, one in zip(single, pulled.gin, strict=True)]
-        found += [("grad", name, one) for name, one in zip(named, pulled.grads, strict=True)]
-        found += [("buffer", name, one) for name, one in after.items()]
-        for kind, name, array in found:
-            if self._collect:
+        arrays = [("gin", str(place), array) for place, array in zip(single, pulled.gin, strict=True)]
+        arrays += [("grad", name, array) for name, array in zip(named, pulled.grads, strict=True)]
+        arrays += [("buffer", name, array) for name, array in after.items()]
+        for kind, name, array in arrays:
+            if self._question.collect:
                 if array is not None:
-                    self.names.append([*begun, kind, name])
-                    self.collected.append(array)
+                    self.collected.append(Collected(call.path, call.call, kind, name, array))
                 continue
-            place = spec[kind].get(name)
+            place = spec.places(kind).get(name)
             if place is not None:
                 ref = self._known[place]
-                self._check(told, kind, name, array if array is not None else np.zeros_like(ref), ref)
+                _check(call, kind, name, array if array is not None else np.zeros_like(ref), ref)
             elif array is not None and kind == "gin" and gout and np.any(array):
-                told["checks"].append([kind, name, 1.0, 0.0, True, array.dtype.name])
+                call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
         return pulled.result
 
-    def _buffers(self, module: Any) -> dict[str, Array]:
-        found = (one for one in self._values.tensors(module) if one.buffer or not one.trainable)
+    def _buffers(self, module: Network) -> dict[str, Array]:
+        buffers = (tensor for tensor in self._values.tensors(module) if tensor.buffer or not tensor.trainable)
         return {
-            one.name: self._values.to_numpy(one.value, copy=True)
-            for one in found
-            if "float" in self._values.dtype(one.value)
+            tensor.name: self._values.to_numpy(tensor.value, copy=True)
+            for tensor in buffers
+            if "float" in self._values.dtype(tensor.value)
         }
 
-    def _outputs(self, output: Any, spec: Mapping[str, Any], told: dict[str, Any]) -> Any:
-        wanted = [self._known[place] for place in spec["outs"]]
-        found = [one for _, one in leaves(output, self._values.is_tensor)]
-        if len(found) != len(wanted):
-            told["counts"] = [len(found), len(wanted)]
-        fitting: dict[int, Any] = {}
-        for place, (one, ref) in enumerate(zip(found, wanted, strict=False)):
-            array = self._values.to_numpy(one)
+    def _outputs(self, output: Value, spec: CallSpec, call: ForcedCall) -> Value:
+        wanted = [self._known[place] for place in spec.outs]
+        tensors = [tensor for _, tensor in leaves(output, self._values.is_tensor)]
+        if len(tensors) != len(wanted):
+            call.counts = len(tensors), len(wanted)
+        fitting: dict[int, Value] = {}
+        for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=False)):
+            array = self._values.to_numpy(tensor)
             if array.shape != ref.shape:
-                told["checks"].append(["out", str(place), 1.0, 0.0, False, array.dtype.name])
-                told.setdefault("shapes", []).append([place, list(array.shape), list(ref.shape)])
-                if not self._reshaped or array.ndim != ref.ndim or array.size == ref.size:
+                call.checks.append(Measured("out", str(place), 1.0, 0.0, False, array.dtype.name))
+                call.shapes.append(Reshaped(place, array.shape, ref.shape))
+                if not self._question.reshaped or array.ndim != ref.ndim or array.size == ref.size:
                     # Another order of axes is what the code around it was written for.
-                    told["loose"] = True
+                    call.loose = True
                     continue
             else:
-                self._check(told, "out", place, array, ref)
-            fitting[place] = self._values.from_numpy(self.moved(ref), like=one)
-        if spec["free"]:
+                _check(call, "out", place, array, ref)
+            fitting[place] = self._values.from_numpy(self.moved(ref), like=tensor)
+        if spec.free:
             return output
-        places = iter(range(len(found)))
+        places = iter(range(len(tensors)))
 
-        def forced(_: str, tensor: Any) -> Any:
+        def forced(_: str, tensor: Value) -> Value:
             return fitting.get(next(places), tensor)
 
         return replaced(output, self._values.is_tensor, forced)
 
-    def _check(self, told: dict[str, Any], kind: str, place: int | str, array: Array, ref: Array) -> float:
-        """How far apart relative to the reference's largest; kept as kind, index, level, scale, comparable, dtype."""
-        level, scale, comparable = _level(array, ref)
-        told["checks"].append([kind, str(place), level, scale, comparable, array.dtype.name])
-        return level
+
+def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array) -> float:
+    """How far apart relative to the reference's largest, which the call keeps."""
+    level, scale, comparable = _level(array, ref)
+    call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
+    return level
 
 
 def _is_whole(array: Array) -> bool:
-    """Whether all are whole numbers, which a glance mostly tells."""
+    """Whether all are whole numbers, which a glance mostly shows."""
     flat = array.reshape(-1)
-    glance = flat[:_GLANCE]
+    glance = flat[:_GLANCE_SIZE]
     return bool(np.all(np.rint(glance) == glance)) and bool(np.all(np.rint(flat) == flat))
 
 
@@ -253,10 +246,10 @@ def _level(array: Array, ref: Array) -> tuple[float, float, bool]:
     if array.dtype.kind in "biu" or ref.dtype.kind in "biu":
         return float(not np.array_equal(array, ref)), 1.0, True
     try:
-        found = distance(np.ascontiguousarray(array), np.ascontiguousarray(ref))
+        apart = distance(np.ascontiguousarray(array), np.ascontiguousarray(ref))
     except UnsupportedDtype:
         return 0.0, 0.0, True
-    if not found.comparable or found.other_non_finite:
-        return 1.0, float(found.max_ref), False
-    scale = float(found.max_ref)
-    return (float(found.max_abs) / scale if scale else float(found.max_abs > 0)), scale, True
+    scale = float(apart.max_ref)
+    if not apart.comparable or apart.other_non_finite:
+        return 1.0, scale, False
+    return (float(apart.max_abs) / scale if scale else float(apart.max_abs > 0)), scale, True

@@ -1,54 +1,99 @@
-"""Holds the model, and does what it is asked for."""
+"""Holds the model, and answers questions about it."""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from trueline.adapters.guest.importing import Asked
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
 from trueline.pair.child.building import build
+from trueline.pair.child.templates import Template
+from trueline.pair.questions.blocks import CustomBackwards, GradientsBetween, MeasureSlopes, WatchOperators
+from trueline.pair.questions.described import Describe, Load
+from trueline.pair.questions.forced import Force
+from trueline.pair.questions.model import (
+    Compiler,
+    DrawWeights,
+    Forward,
+    GetWeights,
+    Operators,
+    PutWeights,
+    RunCompiled,
+    Settle,
+    Trace,
+)
+from trueline.pair.questions.module_run import RunModule
+from trueline.pair.questions.parts import GiveBatches, LoadParts, Loss, Metric, Optimize, Schedule, Train, Transform
+from trueline.pair.questions.question import pack, unpack
+from trueline.pair.questions.recording import Record
 
-Answer = tuple[Content, list[Array]]
+# What a function of the user's file with parts is, or gives: a loss, a metric, a dataset, a schedule.
+UserObject: TypeAlias = Any
 
-# What can be asked for, and the file beside this one whose function ``answer_...`` does it: imported when asked.
-_ROOMS: Final = {
-    "describe": "describing",
-    "load": "loading",
-    "forward": "running",
-    "ops": "running",
-    "get": "weights",
-    "put": "weights",
-    "settle": "settling",
-    "record": "recording",
-    "trace": "tracing",
-    "force": "forcing",
-    "run_module": "trying",
-    "watch_ops": "op_level",
-    "drawn": "initial",
-    "parts": "parts",
-    "loss": "losses",
-    "optimize": "optimizing",
-    "schedule": "optimizing",
-    "train": "curves",
-    "batches": "samples",
-    "transform": "samples",
-    "metric": "metrics",
-    "compiled": "compiled",
-    "run_compiled": "compiled",
+# The file beside this one, and the function in it, that answers a question: imported when asked.
+_ANSWERED_IN: Final[Mapping[type[object], str]] = {
+    Describe: "describing.describe",
+    Load: "loading.load",
+    Forward: "running.run_forward",
+    Operators: "running.operators",
+    GetWeights: "weights.get_weights",
+    PutWeights: "weights.put_weights",
+    Settle: "settling.settle",
+    Record: "recording.record",
+    Trace: "tracing.trace",
+    Force: "forcing.force",
+    RunModule: "module_run.run_module",
+    WatchOperators: "op_level.watch_operators",
+    GradientsBetween: "block_gradients.gradients_between",
+    MeasureSlopes: "finite_differences.measure_slopes",
+    CustomBackwards: "finite_differences.custom_backwards",
+    DrawWeights: "initial_weights.draw_weights",
+    LoadParts: "parts.load_parts",
+    Loss: "losses.compute_losses",
+    Optimize: "optimizing.optimize",
+    Schedule: "optimizing.scheduled_rates",
+    Train: "curves.train",
+    GiveBatches: "samples.give_batches",
+    Transform: "samples.transform",
+    Metric: "metrics.compute_metrics",
+    Compiler: "compiled.compiler",
+    RunCompiled: "compiled.run_compiled",
 }
+_QUESTIONS: Final = {question.__name__: question for question in _ANSWERED_IN}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of this side: the name it was found under in the user's file, and what stands there."""
+
+    name: str
+    found_as: str
+    value: UserObject
 
 
 class Host:
-    """The model of this process, once it is built; ``kept`` is what one question leaves for a later one."""
+    """The model of this process, once it is built, and what one question leaves for a later one.
+
+    ``parts`` are what the user's file has for this side, by name, and ``made`` the objects that they gave. Of the last
+    recording: ``templates`` say how each module's call was made, ``outputs`` how what it gave was put together (with an
+    empty tensor like each in it), ``recorded`` are the arrays.
+    """
 
     def __init__(self) -> None:
         self.side = ""
-        self.model: Any = None
+        self.model: Network = None
         self.asked: Asked | None = None
-        self.kept: dict[str, Any] = {}
+        self.parts: Mapping[str, Part] = {}
+        self.made: dict[str, UserObject] = {}
+        self.templates: Mapping[tuple[str, int], Template] = {}
+        self.outputs: dict[str, tuple[Template, list[Value]]] = {}
+        self.recorded: list[Array] = []
         self._adapter: Adapter | None = None
 
     @property
@@ -57,16 +102,17 @@ class Host:
         assert self._adapter is not None
         return self._adapter
 
-    def answer(self, content: Content, arrays: list[Array]) -> Answer:
-        """Do one thing: ``do`` says which."""
-        what = content["do"]
-        if what == "build":
+    def answer(self, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]:
+        """Answer the question that ``do`` names."""
+        if content["do"] == "build":
             return self._build(content)
-        room = importlib.import_module(f"trueline.pair.child.{_ROOMS[what]}")
-        found: Answer = getattr(room, f"answer_{what}")(self, content, arrays)
-        return found
+        kind = _QUESTIONS[content["do"]]
+        module, _, function = _ANSWERED_IN[kind].partition(".")
+        room = importlib.import_module(f"trueline.pair.child.{module}")
+        packed, given = pack(getattr(room, function)(self, unpack(kind, content["question"], arrays)))
+        return {"answer": packed}, given
 
-    def _build(self, content: Content) -> Answer:
+    def _build(self, content: Content) -> tuple[Content, list[Array]]:
         self.side = content["side"]
         self.asked = Asked.arrived(content)
         self.model, self._adapter = build(self.asked)

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host, UserObject
 from trueline.pair.child.part_about import about
-from trueline.pair.child.parts import made, refuse
+from trueline.pair.child.parts import made_once, refuse
+from trueline.pair.questions.parts import Loss, LossAnswers, LossValue, Refused
 
 # The whole numbers that each framework's own losses take as class indexes.
 _INDEXES: Final = {"torch": np.int64, "mindspore": np.int32}
 
 
-def answer_loss(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """Each of ``cases`` says how many of the arrays are outputs; the next one is its labels.
-
-    A case's answer names its gradients in order, or why it failed; its value comes first among its arrays.
-    """
-    if "loss" not in host.kept:
-        host.kept["loss"] = _checked(host, made(host, "loss"))
-    loss = host.kept["loss"]
-    remaining = iter(arrays)
-    told: list[dict[str, Any]] = []
-    given: list[Array] = []
-    for count in content["cases"]:
-        outputs = [next(remaining) for _ in range(count)]
-        labels = next(remaining)
+def compute_losses(host: Host, question: Loss) -> LossAnswers:
+    """The loss of each case and its gradients, or why it failed."""
+    loss = checked_loss(host, made_once(host, "loss"))
+    answers: list[LossValue | Refused] = []
+    for case in question.cases:
         try:
-            value, gradients = _pulled(host, loss, outputs, labels)
+            answers.append(_pulled(host, loss, case.outputs, case.labels))
         except SideTrouble as trouble:
-            told.append({"failed": {"id": trouble.message.id, "params": dict(trouble.message.params)}})
-            continue
-        told.append({"gradients": [one is not None for one in gradients]})
-        given += [value, *(one for one in gradients if one is not None)]
-    return {"cases": told, "about": about(host, "loss", loss)}, given
+            answers.append(Refused(trouble.message.id, trouble.message.params))
+    return LossAnswers(answers, about(host, "loss", loss))
 
 
 def as_labels(host: Host, labels: Array) -> Array:
@@ -49,26 +38,35 @@ def as_labels(host: Host, labels: Array) -> Array:
     return labels.astype(_INDEXES[host.adapter.name]) if labels.dtype.kind in "iu" else labels
 
 
-def _checked(host: Host, loss: Any) -> Callable[..., Any]:
+def checked_loss(host: Host, loss: UserObject) -> Callable[..., Value]:
+    """What can be called with outputs and labels; else a trouble."""
     if not callable(loss):
         raise refuse(host, "loss", loss, "callable(output, labels)")
-    return loss  # type: ignore[no-any-return]
+    found: Callable[..., Value] = loss
+    return found
 
 
-def _pulled(
-    host: Host, loss: Callable[..., Any], outputs: Sequence[Array], labels: Array
-) -> tuple[Array, Sequence[Array | None]]:
+def first_tensor(host: Host, result: Value) -> Value:
+    """The loss itself in what the user's function gave."""
+    first = next((tensor for _, tensor in leaves(result, host.adapter.values.is_tensor)), None)
+    if first is None:
+        raise refuse(host, "loss", result, "tensor")
+    return first
+
+
+def ones(outputs: Sequence[Array]) -> list[Array]:
+    """The gradient that a loss is pulled back from."""
+    return [np.ones_like(output) for output in outputs]
+
+
+def _pulled(host: Host, loss: Callable[..., Value], outputs: Sequence[Array], labels: Array) -> LossValue:
     values = host.adapter.values
     target = values.from_numpy(as_labels(host, labels))
 
-    def run(*tensors: Any) -> Any:
-        found = loss(tensors[0] if len(tensors) == 1 else tensors, target)
-        first = next((one for _, one in leaves(found, values.is_tensor)), None)
-        if first is None:
-            raise refuse(host, "loss", found, "tensor")
-        return first
+    def run(*tensors: Value) -> Value:
+        return first_tensor(host, loss(tensors[0] if len(tensors) == 1 else tensors, target))
 
     with said_for(host.side, "loss"), host.adapter.build.undisturbed(host.model, False):
-        tensors = [values.from_numpy(one) for one in outputs]
-        pulled = host.adapter.autograd.vjp(run, tensors, (), lambda found: [np.ones_like(one) for one in found])
-        return pulled.outputs[0], pulled.gin
+        tensors = [values.from_numpy(output) for output in outputs]
+        pulled = host.adapter.autograd.vjp(run, tensors, (), ones)
+        return LossValue(pulled.outputs[0], pulled.gin)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel import UnsupportedDtype, fingerprint
 from trueline.kernel.array import Array
 
-# Kept values take no more than this together.
-MOST_BYTES: Final = 64 << 20
 # An array with fewer numbers may equal another by chance.
-_TELLING: Final = 4
+_MIN_TELLING_SIZE: Final = 4
 
 _Mark = tuple[str, tuple[int, ...], int]
 
@@ -27,26 +25,25 @@ class SeenValues:
     it behind the scenes.
     """
 
-    def __init__(self, values: Values, names: Mapping[int, str], most: int = MOST_BYTES) -> None:
-        self._values, self._names_by_id, self._left = values, names, most
-        self._seen: dict[int, tuple[Any, _Mark, int]] = {}
+    def __init__(self, values: Values, names: Mapping[int, str], max_bytes: int) -> None:
+        self._values, self._names_by_id, self._left = values, names, max_bytes
+        self._seen: dict[int, tuple[Value, _Mark, int]] = {}
         self._same: dict[_Mark, int] = {}
         self.arrays: list[Array | None] = []
         self.names: dict[int, str] = {}
-        self.left_out = 0
 
-    def before(self, tensor: Any, outputs: Sequence[Any] = ()) -> int | None:
+    def before(self, tensor: Value, outputs: Sequence[Value] = ()) -> int | None:
         """The number of an op's input; where the op has just written into it, of what it was before, if known."""
         array, mark = self._read(tensor)
         known = self._seen.get(id(tensor))
-        if known is not None and (known[1] == mark or mark in [self._read(one)[1] for one in outputs]):
+        if known is not None and (known[1] == mark or mark in [self._read(output)[1] for output in outputs]):
             return known[2]
-        if known is None and any(one is tensor for one in outputs) and id(tensor) not in self._names_by_id:
+        if known is None and any(output is tensor for output in outputs) and id(tensor) not in self._names_by_id:
             return None
         same = self._same.get(mark) if _telling(array) else None
         return self._hold(tensor, mark, same) if same is not None else self._add(tensor, array, mark)
 
-    def after(self, tensor: Any) -> int:
+    def after(self, tensor: Value) -> int:
         """The number of an op's output: a new one, unless it is a tensor that the op has left as it was."""
         array, mark = self._read(tensor)
         known = self._seen.get(id(tensor))
@@ -54,7 +51,7 @@ class SeenValues:
             return known[2]
         return self._add(tensor, array, mark)
 
-    def _read(self, tensor: Any) -> tuple[Array | None, _Mark]:
+    def _read(self, tensor: Value) -> tuple[Array | None, _Mark]:
         shape = self._values.shape(tensor)
         try:
             array = self._values.to_numpy(tensor)
@@ -62,28 +59,27 @@ class SeenValues:
         except (Unreadable, UnsupportedDtype):
             return None, (self._values.dtype(tensor), shape, id(tensor))
 
-    def _add(self, tensor: Any, array: Array | None, mark: _Mark) -> int:
+    def _add(self, tensor: Value, array: Array | None, mark: _Mark) -> int:
         number = len(self.arrays)
         fits = array is not None and array.nbytes <= self._left
         if array is not None and fits:
             self._left -= array.nbytes
             self.arrays.append(np.array(array, copy=True))
         else:
-            self.left_out += 1
             self.arrays.append(None)
         self._same[mark] = number
         if id(tensor) in self._names_by_id:
             self.names[number] = self._names_by_id[id(tensor)]
         return self._hold(tensor, mark, number)
 
-    def _hold(self, tensor: Any, mark: _Mark, number: int) -> int:
+    def _hold(self, tensor: Value, mark: _Mark, number: int) -> int:
         # The tensor itself is held too, so that no other can get its identity.
         self._seen[id(tensor)] = (tensor, mark, number)
         return number
 
 
 def _telling(array: Array | None) -> bool:
-    if array is None or array.size < _TELLING or array.dtype.kind not in "fV":
+    if array is None or array.size < _MIN_TELLING_SIZE or array.dtype.kind not in "fV":
         return False
     flat = array.reshape(-1)
     return bool((flat != flat[0]).any())

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import import_file, required
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.guest.wire import Content
 from trueline.adapters.protocol import Values
 from trueline.adapters.steps import line_of
-from trueline.kernel.array import Array
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host, Part, UserObject
+from trueline.pair.questions.parts import LoadedParts, LoadParts
 
 # How many arguments each function takes.
 _FUNCTIONS: Final = {
@@ -38,67 +35,54 @@ _ROLES: Final = ("bench", "port")
 _WHOLE_NAMES: Final = (*_NAMES, *(f"{role}_{name}" for role in _ROLES for name in _NAMES))
 # Parts that may be written as the function itself instead of one that returns it.
 _DIRECT: Final = {"loss": 2, "metric": 2}
-_NEAR: Final = 0.82
+# A name this similar to a known one (difflib ratio) is a slip of the pen.
+_SLIP_SIMILARITY: Final = 0.82
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of one side: the name it was found under, and what stands there."""
-
-    name: str
-    found_as: str
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """The parts of one side by name, and the file they are from."""
-
-    role: str
-    file: str
-    parts: Mapping[str, Part]
-
-
-def answer_parts(host: Host, content: Content, _: list[Array]) -> Answer:
-    """Load the file; ``role`` is bench or port. The names this side has, and the line of each."""
+def load_parts(host: Host, question: LoadParts) -> LoadedParts:
+    """Import the file: the names this side has, and the line of each."""
     host.adapter.build.capture_built()
-    file, shown = Path(content["path"]), content["shown"]
-    # Whether it is this side's fault, only who knows both can tell.
+    shown = question.shown
+    # Whether it is this side's fault, only who knows both sides can say.
     with said_for(shown, "parts"):
-        module = import_file(shown, file)
+        module = import_file(shown, Path(question.path))
     _refuse_near_misses(module, shown)
-    loaded = Loaded(content["role"], str(file), _own(module, content["role"]))
-    for one in loaded.parts.values():
-        _refuse_wrong_kind(host, one, shown)
-    host.kept["parts"] = loaded
-    for name in _FUNCTIONS:
-        host.kept.pop(name, None)
-    lines = {one.name: line.line_json() for one in loaded.parts.values() if (line := line_of(one.value)) is not None}
-    return {"names": list(loaded.parts), "lines": lines}, []
+    parts = _own(module, question.role)
+    for part in parts.values():
+        _refuse_wrong_kind(host, part, shown)
+    host.parts, host.made = parts, {}
+    lines = {name: line for name, part in parts.items() if (line := line_of(part.value)) is not None}
+    return LoadedParts(list(parts), lines)
 
 
-def part(host: Host, name: str) -> Any:
+def value_of(host: Host, name: str) -> UserObject:
     """What this side has under a name (its own, else the one for both); None where there is none."""
-    loaded = host.kept.get("parts")
-    found = loaded.parts.get(name) if loaded is not None else None
-    return found.value if found is not None else None
+    part = host.parts.get(name)
+    return part.value if part is not None else None
 
 
-def made(host: Host, name: str, *args: Any) -> Any:
+def made_once(host: Host, name: str) -> UserObject:
+    """What the function of a part gives, called at the first question for it."""
+    if name not in host.made:
+        host.made[name] = made(host, name)
+    return host.made[name]
+
+
+def made(host: Host, name: str, *args: object) -> UserObject:
     """Call the function of a part; what it raises, and None as its result, is a trouble that names side and part."""
-    function = part(host, name)
+    function = value_of(host, name)
     if function is None:
         raise SideTrouble("pair_parts.missing", side=host.side, name=name)
     if name in _DIRECT and (host.adapter.values.is_module(function) or _takes(function) == _DIRECT[name]):
         return function
     with said_for(host.side, name):
-        found = function(*args)
-    if found is None:
+        result = function(*args)
+    if result is None:
         raise SideTrouble("pair_parts.gives_nothing", side=host.side, name=_found_as(host, name))
-    return found
+    return result
 
 
-def refuse(host: Host, name: str, value: Any, wanted: str) -> SideTrouble:
+def refuse(host: Host, name: str, value: object, wanted: str) -> SideTrouble:
     """The trouble that a part gave something else than it should; ``wanted`` is a short English name of a type."""
     return SideTrouble(
         "pair_parts.gives_wrong_kind", side=host.side, name=_found_as(host, name), type=_kind(value), wanted=wanted
@@ -106,17 +90,16 @@ def refuse(host: Host, name: str, value: Any, wanted: str) -> SideTrouble:
 
 
 def _found_as(host: Host, name: str) -> str:
-    loaded = host.kept.get("parts")
-    return str(loaded.parts[name].found_as) if loaded is not None and name in loaded.parts else name
+    return host.parts[name].found_as if name in host.parts else name
 
 
 def _own(module: ModuleType, role: str) -> dict[str, Part]:
-    found: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     for name in _NAMES:
         for whole in (f"{role}_{name}", name):
-            if hasattr(module, whole) and name not in found and not inspect.ismodule(getattr(module, whole)):
-                found[name] = Part(name, whole, getattr(module, whole))
-    return found
+            if hasattr(module, whole) and name not in parts and not inspect.ismodule(getattr(module, whole)):
+                parts[name] = Part(name, whole, getattr(module, whole))
+    return parts
 
 
 def _refuse_near_misses(module: ModuleType, file: str) -> None:
@@ -125,15 +108,15 @@ def _refuse_near_misses(module: ModuleType, file: str) -> None:
     for name, value in vars(module).items():
         if name in _WHOLE_NAMES or name.startswith("_"):
             continue
-        could_be = [one for one in _WHOLE_NAMES if one not in present and _could_be(one, module, value)]
-        near = difflib.get_close_matches(name, could_be, 1, _NEAR)
+        could_be = [whole for whole in _WHOLE_NAMES if whole not in present and _could_be(whole, module, value)]
+        near = difflib.get_close_matches(name, could_be, 1, _SLIP_SIMILARITY)
         if near:
             raise SideTrouble("pair_parts.near", file=file, name=name, near=near[0])
     if not present:
         raise SideTrouble("pair_parts.none", file=file, names=", ".join(_NAMES))
 
 
-def _could_be(whole: str, module: ModuleType, value: Any) -> bool:
+def _could_be(whole: str, module: ModuleType, value: object) -> bool:
     """Whether something of the user's file is of the kind that a part of this name would be."""
     name = whole.removeprefix("bench_").removeprefix("port_")
     if name in _FUNCTIONS:
@@ -142,30 +125,32 @@ def _could_be(whole: str, module: ModuleType, value: Any) -> bool:
     return isinstance(value, str if name == _PER else int)
 
 
-def _refuse_wrong_kind(host: Host, one: Part, file: str) -> None:
+def _refuse_wrong_kind(host: Host, part: Part, file: str) -> None:
     def wrong(wanted: str) -> SideTrouble:
-        return SideTrouble("pair_parts.wrong_kind", file=file, name=one.found_as, type=_kind(one.value), wanted=wanted)
+        return SideTrouble(
+            "pair_parts.wrong_kind", file=file, name=part.found_as, type=_kind(part.value), wanted=wanted
+        )
 
-    if one.name in _NUMBERS:
-        if not isinstance(one.value, int) or isinstance(one.value, bool) or one.value < 1:
+    if part.name in _NUMBERS:
+        if not isinstance(part.value, int) or isinstance(part.value, bool) or part.value < 1:
             raise wrong("int > 0")
-    elif one.name == _PER:
-        if one.value not in _UNITS:
+    elif part.name == _PER:
+        if part.value not in _UNITS:
             raise wrong(" | ".join(repr(unit) for unit in _UNITS))
-    elif not callable(one.value):
+    elif not callable(part.value):
         raise wrong("function")
-    elif not _fits(host.adapter.values, one):
-        count = _FUNCTIONS[one.name]
-        needed = ", ".join(required(one.value) or ())
-        raise SideTrouble("pair_parts.arguments", file=file, name=one.found_as, count=count, needed=needed or "-")
+    elif not _fits(host.adapter.values, part):
+        count = _FUNCTIONS[part.name]
+        needed = ", ".join(required(part.value) or ())
+        raise SideTrouble("pair_parts.arguments", file=file, name=part.found_as, count=count, needed=needed or "-")
 
 
-def _fits(values: Values, one: Part) -> bool:
+def _fits(values: Values, part: Part) -> bool:
     """Whether the function can be called with as many arguments as it will be."""
-    if one.name in _DIRECT and (values.is_module(one.value) or _takes(one.value) == _DIRECT[one.name]):
+    if part.name in _DIRECT and (values.is_module(part.value) or _takes(part.value) == _DIRECT[part.name]):
         return True
     try:
-        inspect.signature(one.value).bind(*range(_FUNCTIONS[one.name]))
+        inspect.signature(part.value).bind(*range(_FUNCTIONS[part.name]))
     except TypeError:
         return False
     except ValueError:
@@ -173,9 +158,9 @@ def _fits(values: Values, one: Part) -> bool:
     return True
 
 
-def _takes(function: Any) -> int:
+def _takes(function: object) -> int:
     return len(required(function) or ())
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return type(value).__name__

@@ -3,75 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Content
 from trueline.adapters.lines import user_line
+from trueline.adapters.nouns import Network, Value
 from trueline.adapters.protocol import Values
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
+from trueline.pair.questions.recording import Call, Record, Recording, Returned
 
 
-def answer_record(host: Host, content: Content, arrays: list[Array]) -> Answer:
+def record(host: Host, question: Record) -> Recording:
     """The calls in order, and with ``send`` all that was seen, with ``train`` also backward."""
-    taken = _Taking(host, train=content["train"], light=not content["send"], far=content["far"])
-    with said_for(host.side, "running", arrays), held_still(host, train=content["train"], share=taken.dropped):
-        outputs, grads = _run(host, taken, arrays, content["train"], content["seed"])
-    host.kept["templates"] = taken.templates
-    host.kept["outputs"] = taken.outputs
-    host.kept["taken"] = taken
-    names = list(grads)
-    told: Content = {
-        "calls": taken.calls,
-        "gradients": {str(place): one for place, one in taken.gradients.items()},
-        "shapes": taken.shapes,
-        "outputs": len(outputs),
-        "grads": names,
-        "drops": taken.drops,
-        "returned": taken.returned,
-        "drop_lines": [one.line_json() if one is not None else None for one in taken.drop_lines],
-    }
-    return told, [*outputs, *(grads[name] for name in names), *(taken.arrays if content["send"] else ())]
+    train = question.train
+    taking = _Taking(host, train=train, light=not question.send, far=question.far)
+    with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
+        outputs, grads, returned = _run(host, taking, question.inputs, train, question.seed)
+    host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
+    return Recording(
+        train,
+        taking.calls,
+        outputs,
+        taking.shapes,
+        taking.gradients,
+        grads,
+        taking.arrays if question.send else (),
+        taking.drops,
+        taking.drop_lines,
+        returned,
+    )
 
 
 def _run(
-    host: Host, taken: _Taking, arrays: Sequence[Array], train: bool, seed: int
-) -> tuple[list[Array], dict[str, Array]]:
+    host: Host, taking: _Taking, inputs: Sequence[Array], train: bool, seed: int
+) -> tuple[Sequence[Array], dict[str, Array], Returned | None]:
     adapter = host.adapter
-    given = tensors_of(host, arrays)
-    with adapter.intercept.intercept(taken.around):
-        if not train or taken.light:
+    given = tensors_of(host, inputs)
+    with adapter.intercept.intercept(taking.around):
+        if not train or taking.light:
             with adapter.autograd.without_gradient():
                 result = host.model(*given)
-            found = [one for _, one in leaves(result, adapter.values.is_tensor)]
-            taken.returned = _returned(result, adapter.values)
-            return [adapter.values.to_numpy(one, copy=True) for one in found], {}
+            tensors = [tensor for _, tensor in leaves(result, adapter.values.is_tensor)]
+            outputs = [adapter.values.to_numpy(tensor, copy=True) for tensor in tensors]
+            return outputs, {}, _returned(result, adapter.values)
         named = _trainable(host)
         pulled = adapter.autograd.vjp(lambda *tensors: host.model(*tensors), given, list(named.values()), _gout(seed))
-    grads = {name: one for name, one in zip(named, pulled.grads, strict=True) if one is not None}
-    return list(pulled.outputs), grads
+    grads = {name: grad for name, grad in zip(named, pulled.grads, strict=True) if grad is not None}
+    return pulled.outputs, grads, None
 
 
-def _returned(result: Any, values: Values) -> dict[str, Any]:
+def _returned(result: Value, values: Values) -> Returned:
     """How the output is put together."""
     form = "tensor" if values.is_tensor(result) else "sequence" if isinstance(result, list | tuple) else "mapping"
-    names = [name for name, _ in leaves(result, values.is_tensor)]
-    return {"form": form, "kind": type(result).__name__, "names": names}
+    names = tuple(name for name, _ in leaves(result, values.is_tensor))
+    return Returned(form, type(result).__name__, names)
 
 
-def _trainable(host: Host) -> dict[str, Any]:
-    found: dict[int, tuple[str, Any]] = {}
-    for one in host.adapter.values.tensors(host.model):
-        if one.trainable and not one.buffer:
-            found.setdefault(id(one.value), (one.name, one.value))
-    return dict(found.values())
+def _trainable(host: Host) -> dict[str, Value]:
+    first: dict[int, tuple[str, Value]] = {}
+    for tensor in host.adapter.values.tensors(host.model):
+        if tensor.trainable and not tensor.buffer:
+            first.setdefault(id(tensor.value), (tensor.name, tensor.value))
+    return dict(first.values())
 
 
 def _gout(seed: int) -> Callable[[Sequence[Array]], Sequence[Array]]:
@@ -79,7 +79,7 @@ def _gout(seed: int) -> Callable[[Sequence[Array]], Sequence[Array]]:
 
     def draw(outputs: Sequence[Array]) -> list[Array]:
         random = np.random.default_rng(seed)
-        return [random.standard_normal(one.shape).astype(np.float32) for one in outputs]
+        return [random.standard_normal(output.shape).astype(np.float32) for output in outputs]
 
     return draw
 
@@ -94,40 +94,41 @@ class _Taking:
         self._host, self._train, self.light, self._far = host, train, light, far
         self._values = host.adapter.values
         self._counting = Counting(paths_of(host))
-        self._held: dict[int, tuple[Any, int]] = {}
+        self._held: dict[int, tuple[Value, int]] = {}
         self.arrays: list[Array] = []
-        self.shapes: list[tuple[str, list[int]]] = []
-        self.calls: list[dict[str, Any]] = []
+        self.shapes: list[tuple[str, tuple[int, ...]]] = []
+        self.calls: list[Call] = []
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
-        self.outputs: dict[str, tuple[Template, list[Any]]] = {}
+        self.outputs: dict[str, tuple[Template, list[Value]]] = {}
         self.drops: list[tuple[int | None, float]] = []
         self.drop_lines: list[Location | None] = []
-        self.returned: dict[str, Any] | None = None
 
-    def around(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], proceed: Callable[..., Any]) -> Any:
+    def around(
+        self, module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
+    ) -> Value:
         """Record one call."""
         begun = self._counting.begin(module)
         if begun is None:
             return proceed(*args, **kwargs)
         open_calls = self._counting.open
-        told: dict[str, Any] = {"path": begun[0], "call": begun[1], "parent": open_calls[-1] if open_calls else None}
-        told["ins"] = [self._take(one) for one in self._tensors((args, kwargs))]
-        self.templates[begun] = Template.of(args, kwargs, self._values.is_tensor)
-        told["plain"] = self.templates[begun].plain
-        open_calls.append(len(self.calls))
-        self.calls.append(told)
+        template = self.templates[begun] = Template.of(args, kwargs, self._values.is_tensor)
+        ins = tuple(self._take(tensor) for tensor in self._tensors((args, kwargs)))
+        place, parent = len(self.calls), open_calls[-1] if open_calls else None
+        self.calls.append(Call(*begun, parent, ins, (), template.plain))
+        open_calls.append(place)
         try:
             output = proceed(*args, **kwargs)
         finally:
             open_calls.pop()
         if self._far != 1 and self._is_layer(module):
             output = replaced(output, self._values.is_tensor, self._moved)
-        told["outs"] = [self._take(one) for one in self._tensors(output)]
+        outs = tuple(self._take(tensor) for tensor in self._tensors(output))
+        self.calls[place] = replace(self.calls[place], outs=outs)
         self._keep_structure(begun[0], output)
         if self._train and not self.light:
-            for tensor, place in zip(self._tensors(output), told["outs"], strict=True):
-                self._await_gradient(tensor, place)
+            for tensor, out in zip(self._tensors(output), outs, strict=True):
+                self._await_gradient(tensor, out)
         return output
 
     def dropped(self, share: float) -> float:
@@ -136,12 +137,12 @@ class _Taking:
         self.drops.append((self._counting.open[-1] if self._counting.open else None, share))
         return 0.0
 
-    def _is_layer(self, module: Any) -> bool:
+    def _is_layer(self, module: Network) -> bool:
         """Whether a module has tensors, and none inside it has."""
-        below = (one for path, one in self._values.modules(module) if path)
-        return any(self._values.tensors(module)) and not any(any(self._values.tensors(one)) for one in below)
+        below = (inner for path, inner in self._values.modules(module) if path)
+        return any(self._values.tensors(module)) and not any(any(self._values.tensors(inner)) for inner in below)
 
-    def _moved(self, _: str, tensor: Any) -> Any:
+    def _moved(self, _: str, tensor: Value) -> Value:
         """Far out; of every second sample all negative, which a maximum over many values else never is."""
         if "float" not in self._values.dtype(tensor):
             return tensor
@@ -150,10 +151,10 @@ class _Taking:
             array[1::2] = -np.abs(array[1::2])
         return self._values.from_numpy(array * array.dtype.type(self._far), like=tensor)
 
-    def _tensors(self, value: Any) -> list[Any]:
-        return [one for _, one in leaves(value, self._values.is_tensor)]
+    def _tensors(self, value: Value) -> list[Value]:
+        return [tensor for _, tensor in leaves(value, self._values.is_tensor)]
 
-    def _take(self, tensor: Any) -> int:
+    def _take(self, tensor: Value) -> int:
         held = self._held.get(id(tensor))
         if self.light:
             if held is not None:
@@ -163,32 +164,32 @@ class _Taking:
             if held is not None and _same(self.arrays[held[1]], array):
                 return held[1]
             self.arrays.append(np.array(array, copy=True))
-        self.shapes.append((self._values.dtype(tensor), list(self._values.shape(tensor))))
+        self.shapes.append((self._values.dtype(tensor), self._values.shape(tensor)))
         # The tensor itself is held too, so that no other can get its identity.
         self._held[id(tensor)] = (tensor, len(self.shapes) - 1)
         return len(self.shapes) - 1
 
-    def _keep_structure(self, path: str, output: Any) -> None:
+    def _keep_structure(self, path: str, output: Value) -> None:
         """How an output is put together, for whoever is to give another in its place."""
         if path not in self.outputs:
-            likes = [self._values.from_numpy(np.empty(0, np.float32), like=one) for one in self._tensors(output)]
+            likes = [self._values.from_numpy(np.empty(0, np.float32), like=tensor) for tensor in self._tensors(output)]
             self.outputs[path] = Template.of((output,), {}, self._values.is_tensor), likes
 
-    def _await_gradient(self, tensor: Any, place: int) -> None:
+    def _await_gradient(self, tensor: Value, place: int) -> None:
         if place in self.gradients or "float" not in self._values.dtype(tensor):
             return
 
-        def tell(gradient: Any) -> None:
+        def keep(gradient: Value) -> None:
             if place not in self.gradients:
                 self.gradients[place] = len(self.arrays)
                 self.arrays.append(self._values.to_numpy(gradient, copy=True))
-                self.shapes.append((self.arrays[-1].dtype.name, list(self.arrays[-1].shape)))
+                self.shapes.append((self.arrays[-1].dtype.name, self.arrays[-1].shape))
 
-        self._host.adapter.hooks.on_gradient(tensor, tell)
+        self._host.adapter.hooks.on_gradient(tensor, keep)
 
 
 def _same(a: Array, b: Array) -> bool:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    one, other = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
-    return np.array_equal(one, other)
+    first, second = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
+    return np.array_equal(first, second)

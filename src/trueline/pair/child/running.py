@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import typed
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.host import Host
+from trueline.pair.questions.model import Forward, Operators
 
 
 class NoHooks:
@@ -20,24 +20,24 @@ class NoHooks:
         """There is nothing to take away."""
 
 
-def answer_forward(host: Host, content: Content, arrays: list[Array]) -> Answer:
+def run_forward(host: Host, question: Forward) -> list[Array]:
     """The tensors of the output."""
-    seed, ulps = content["perturbed"], content["ulps"]
-    with said_for(host.side, "running", arrays):
-        return {}, _forward(host.model, host.adapter, typed(host, arrays), train=content["train"], seed=seed, ulps=ulps)
+    inputs, train, seed, ulps = question.inputs, question.train, question.perturbed, question.ulps
+    with said_for(host.side, "running", inputs):
+        return _forward(host.model, host.adapter, typed(host, inputs), train=train, seed=seed, ulps=ulps)
 
 
-def answer_ops(host: Host, _: Content, arrays: list[Array]) -> Answer:
+def operators(host: Host, question: Operators) -> list[str]:
     """The names of the operators that the inputs go through in evaluation."""
-    found: set[str] = set()
-    with said_for(host.side, "running", arrays):
-        with host.adapter.ops.watch(lambda call: found.add(call.name.lower())):
-            host.adapter.build.run(host.model, typed(host, arrays))
-        return {"ops": sorted(found)}, []
+    names: set[str] = set()
+    with said_for(host.side, "running", question.inputs):
+        with host.adapter.ops.watch(lambda call: names.add(call.name.lower())):
+            host.adapter.build.run(host.model, typed(host, question.inputs))
+        return sorted(names)
 
 
 def _forward(
-    model: Any, adapter: Adapter, inputs: Sequence[Array], *, train: bool, seed: int | None, ulps: int
+    model: Network, adapter: Adapter, inputs: Sequence[Array], *, train: bool, seed: int | None, ulps: int
 ) -> list[Array]:
     """Every tensor of the output, in order; with a ``seed`` inputs and layers are moved by rounding units."""
     if seed is not None:
@@ -51,7 +51,9 @@ def _forward(
         raise
 
 
-def _perturbed(model: Any, adapter: Adapter, inputs: Sequence[Array], train: bool, seed: int, ulps: int) -> list[Array]:
+def _perturbed(
+    model: Network, adapter: Adapter, inputs: Sequence[Array], train: bool, seed: int, ulps: int
+) -> list[Array]:
     perturbing = adapter.perturb.install(seed, NoHooks, ulps=ulps)
     try:
         return list(adapter.build.run(model, inputs, train=train).outputs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.tree import replaced
 
 
@@ -16,7 +16,7 @@ class _Slot:
     place: int
 
 
-def _is_slot(value: Any) -> bool:
+def _is_slot(value: object) -> bool:
     return isinstance(value, _Slot)
 
 
@@ -24,16 +24,16 @@ def _is_slot(value: Any) -> bool:
 class Template:
     """The arguments of one call, without their tensors, of which there were ``count``."""
 
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    args: tuple[Value, ...]
+    kwargs: Mapping[str, Value]
     count: int
 
     @classmethod
-    def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], is_tensor: Callable[[Any], bool]) -> Template:
+    def of(cls, args: tuple[Value, ...], kwargs: Mapping[str, Value], is_tensor: Callable[[Value], bool]) -> Template:
         """Take the tensors out."""
         count = 0
 
-        def slot(_: str, __: Any) -> _Slot:
+        def slot(_: str, __: Value) -> _Slot:
             nonlocal count
             count += 1
             return _Slot(count - 1)
@@ -46,7 +46,7 @@ class Template:
         """Whether the call was given tensors only, by position."""
         return not self.kwargs and all(map(_is_slot, self.args))
 
-    def filled(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def filled(self, tensors: Sequence[Value]) -> tuple[tuple[Value, ...], dict[str, Value]]:
         """The arguments with these tensors, in order, where there were others."""
         args, kwargs = replaced((self.args, dict(self.kwargs)), _is_slot, lambda _, slot: tensors[slot.place])
         return args, kwargs

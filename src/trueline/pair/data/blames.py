@@ -11,8 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.data.asking import Chance
 from trueline.pair.data.forms import Relation, alike, apart, relate
+from trueline.pair.data.passages import Chance
 from trueline.pair.data.rows import labels, padding
 
 # Relations that hold exactly for every sample are no accident of a random crop or mirror.
@@ -32,26 +32,26 @@ def compare_field(
     port: Sequence[Array], bench: Sequence[Array], *, chance: bool, lines: Lines, is_label: bool
 ) -> list[Blame] | None:
     """The causes for one field of all samples, none where they are alike; None where chance could be the reason."""
-    found = list(_dtype(port, bench, lines, is_label))
+    blames = list(_dtype(port, bench, lines, is_label))
     if alike(port, bench) and not (is_label and apart(port, bench)):
-        return found
+        return blames
     if is_label:
-        return [*found, relation_blame(labels(port, bench), apart(port, bench), 0.0, lines)]
+        return [*blames, relation_blame(labels(port, bench), apart(port, bench), 0.0, lines)]
     filled = padding(port, bench)
     if filled is not None:
-        return [*found, relation_blame(filled, apart(port, bench), 0.0, lines)]
+        return [*blames, relation_blame(filled, apart(port, bench), 0.0, lines)]
     differing = [(a, b) for a, b in zip(port, bench, strict=True) if not alike([a], [b])]
     related = relate([a for a, _ in differing], [b for _, b in differing])
     if (
         related is not None
         and related.relations
-        and (not chance or all(one.cause in _EXACT for one in related.relations))
+        and (not chance or all(relation.cause in _EXACT for relation in related.relations))
     ):
         measured = apart(port, bench)
-        return [*found, *(relation_blame(one, measured, related.left, lines) for one in related.relations)]
+        return [*blames, *(relation_blame(relation, measured, related.left, lines) for relation in related.relations)]
     if chance:
         return None
-    return [*found, unexplained(port, bench, lines)]
+    return [*blames, unexplained(port, bench, lines)]
 
 
 def is_label(samples: Sequence[Array], place: int, fields: int) -> bool:

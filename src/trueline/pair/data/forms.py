@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.kernel.array import Array
-from trueline.pair.blame import Cause
+from trueline.pair.blame import Cause, Setting
 
 Wide = npt.NDArray[np.float64]
 
@@ -20,7 +20,7 @@ _CHANNELS: Final = (1, 3, 4)
 _MOST_AXES: Final = 4
 _PATCH: Final = 8
 # A relation that holds for every pixel of so many samples is no accident.
-_FEW: Final = 3
+_SAMPLES: Final = 3
 _LEVELS: Final = 255.0
 # What two resizing or rounding codes may differ by, in steps of the raw values, per element and on average.
 _MOST_STEPS: Final = 1.6
@@ -32,8 +32,8 @@ class Relation:
     """One thing that, undone, brings the port's data nearer to the benchmark's."""
 
     cause: Cause
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def relate(port: Sequence[Array], bench: Sequence[Array], *, geometry: bool = Tr
 
     Without ``geometry`` neither mirrors nor other crops are looked for.
     """
-    wide = [[one.astype(np.float64) for one in side[:_FEW]] for side in (port, bench)]
-    if not all(np.isfinite(one).all() for side in wide for one in side):
+    wide = [[array.astype(np.float64) for array in side[:_SAMPLES]] for side in (port, bench)]
+    if not all(np.isfinite(array).all() for side in wide for array in side):
         return None
     found: list[Related] = []
     for order, moved in _layouts(*wide):
@@ -103,7 +103,7 @@ def relate(port: Sequence[Array], bench: Sequence[Array], *, geometry: bool = Tr
                 before = (*order, *mirror, *swapped)
                 for more in _values(channels, wide[1], geometry):
                     found.append(Related((*before, *more.relations), more.left))
-    return min(found, key=lambda one: (len(one.relations), one.left), default=None)
+    return min(found, key=lambda related: (len(related.relations), related.left), default=None)
 
 
 def _layouts(port: list[Wide], bench: list[Wide]) -> Iterator[tuple[tuple[Relation, ...], list[Wide]]]:
@@ -115,7 +115,7 @@ def _layouts(port: list[Wide], bench: list[Wide]) -> Iterator[tuple[tuple[Relati
     for axes in permutations(range(len(shape))):
         if axes != tuple(range(len(shape))) and tuple(shape[axis] for axis in axes) == wanted:
             relation = Relation(Cause.DATA_LAYOUT, _sizes(wanted), _sizes(shape))
-            yield (relation,), [one.transpose(axes) for one in port]
+            yield (relation,), [array.transpose(axes) for array in port]
 
 
 def _sizes(shape: Sequence[int]) -> str:
@@ -128,14 +128,14 @@ def _mirrors(arrays: list[Wide]) -> Iterator[tuple[tuple[Relation, ...], list[Wi
     if arrays[0].ndim != 3 or axis is None:
         return
     for side in (one for one in range(3) if one != axis):
-        yield (Relation(Cause.DATA, "-", "mirrored"),), [np.flip(one, side) for one in arrays]
+        yield (Relation(Cause.DATA, "-", "mirrored"),), [np.flip(array, side) for array in arrays]
 
 
 def _channels(arrays: list[Wide]) -> Iterator[tuple[tuple[Relation, ...], list[Wide]]]:
     yield (), arrays
     axis = channel_axis(arrays[0].shape)
     if axis is not None and arrays[0].shape[axis] == 3:
-        yield (Relation(Cause.CHANNEL_ORDER, "RGB", "BGR"),), [np.flip(one, axis) for one in arrays]
+        yield (Relation(Cause.CHANNEL_ORDER, "RGB", "BGR"),), [np.flip(array, axis) for array in arrays]
 
 
 def channel_axis(shape: Sequence[int]) -> int | None:
@@ -162,7 +162,7 @@ def _values(port: list[Wide], bench: list[Wide], geometry: bool) -> Iterator[Rel
 def _affine(port: list[Wide], bench: list[Wide]) -> Related | None:
     """A factor and an offset for each channel."""
     axis = channel_axis(bench[0].shape)
-    if axis is not None and any(one.ndim != 3 for one in bench):
+    if axis is not None and any(array.ndim != 3 for array in bench):
         axis = None
     count = bench[0].shape[axis] if axis is not None else 1
     here, there = (_by_channel(side, axis, count) for side in (port, bench))
@@ -184,15 +184,15 @@ def _affine(port: list[Wide], bench: list[Wide]) -> Related | None:
         if np.allclose(factors, whole, rtol=5e-3):
             return Related((Relation(Cause.FACTOR_255, "1", f"{1 / whole:.4g}"),), left)
     scale = max(abs(one) for one in there[0])
-    clean = [0.0 if abs(one) < _EXACT * scale else one for one in offsets]
-    shown = [", ".join(f"{one:.4g}" for one in side) for side in (factors, clean)]
+    clean = [0.0 if abs(number) < _EXACT * scale else number for number in offsets]
+    shown = [", ".join(f"{number:.4g}" for number in side) for side in (factors, clean)]
     return Related((Relation(Cause.MEAN_STD, f"x ({shown[0]}) + ({shown[1]})", "x"),), left)
 
 
 def _by_channel(arrays: list[Wide], axis: int | None, count: int) -> list[Wide]:
     if axis is None:
-        return [np.concatenate([one.reshape(-1) for one in arrays])]
-    moved = [np.moveaxis(one, axis, 0).reshape(count, -1) for one in arrays]
+        return [np.concatenate([array.reshape(-1) for array in arrays])]
+    moved = [np.moveaxis(array, axis, 0).reshape(count, -1) for array in arrays]
     return list(np.concatenate(moved, axis=1))
 
 
@@ -201,8 +201,8 @@ def _shifted(port: list[Wide], bench: list[Wide]) -> Iterator[Related]:
     axis = channel_axis(bench[0].shape)
     if axis is None or port[0].ndim != 3 or channel_axis(port[0].shape) != axis:
         return
-    here = [np.moveaxis(one, axis, -1) for one in port]
-    there = [np.moveaxis(one, axis, -1) for one in bench]
+    here = [np.moveaxis(array, axis, -1) for array in port]
+    there = [np.moveaxis(array, axis, -1) for array in bench]
     offset = _offset(here[0], there[0])
     if offset is None:
         return

@@ -11,12 +11,13 @@ from trueline.data.pipeline.evidence import read_line
 from trueline.data.pipeline.passing import Passed, Passing
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.data.asking import Batches, Chance, Passage, Step, chance_of
+from trueline.pair.blame import Blame, Cause, Setting, Stage
 from trueline.pair.data.blames import Lines, compare_field, is_label
 from trueline.pair.data.forms import alike
+from trueline.pair.data.passages import Batches, Chance, Passage, chance_of
 from trueline.pair.data.stage import compare_batches, once
 from trueline.pair.data.steps import compare_passages
+from trueline.pair.questions.parts import Step
 
 _SEEDS: Final = (0, 0, 1)
 
@@ -34,15 +35,16 @@ class Beside:
 
 def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
     """The first ``count`` samples of both, from raw to what comes out at the end."""
-    lines = Lines(*(read_line(one.facts.get("line")) for one in (bench, port)))
+    lines = Lines(*(read_line(pipeline.facts.get("line")) for pipeline in (bench, port)))
     names = str(bench.entry), str(port.entry)
-    runs = [_runs(one, count) for one in (bench, port)]
+    runs = [_runs(pipeline, count) for pipeline in (bench, port)]
     common = [one for one in runs[1][0].indexes if one in runs[0][0].indexes]
     if not common:
         raise SideTrouble("data_pair.no_samples", side=names[1])
     said = [text for name, side in zip(names, runs, strict=True) if (text := _failing(name, side[0])) is not None]
     (there, there_batches), (here, here_batches) = (
-        _told([run.only(common) for run in side], one.facts) for side, one in zip(runs, (bench, port), strict=True)
+        _told([run.only(common) for run in side], pipeline.facts)
+        for side, pipeline in zip(runs, (bench, port), strict=True)
     )
     blames: list[Blame] = [*_facts(bench.facts, port.facts, lines)]
     if len(there_batches.fields) != len(here_batches.fields):
@@ -57,33 +59,33 @@ def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
         looked = compare_batches(there_batches, here_batches, lines, names)
         blames += looked.blames
         said += [looked.skipped] if looked.skipped is not None else []
-    return Beside(there, here, once(blames), list({str(one): one for one in said}.values()), len(here.states))
+    return Beside(there, here, once(blames), list({str(text): text for text in said}.values()), len(here.states))
 
 
 def _others(there: Batches, here: Batches, lines: Lines) -> list[Blame]:
     """Sizes of batches, and the fields beside the first: labels, and what else a sample has."""
-    found: list[Blame] = []
+    blames: list[Blame] = []
     if there.sizes and here.sizes and there.sizes != here.sizes:
         numbers = {"bench": _listed(there.sizes), "port": _listed(here.sizes)}
-        found.append(_blame(Cause.DATA, message("data_pair.sizes", **numbers), lines, **numbers))
+        blames.append(_blame(Cause.DATA, message("data_pair.sizes", **numbers), lines, **numbers))
     fields = min(len(there.fields), len(here.fields))
     for place in range(1, fields):
         port, bench = here.fields[place], there.fields[place]
         chance = there.chance is not Chance.NONE or here.chance is not Chance.NONE
         label = is_label(bench, place, fields)
-        found += compare_field(port, bench, chance=chance, lines=lines, is_label=label) or []
-    return found
+        blames += compare_field(port, bench, chance=chance, lines=lines, is_label=label) or []
+    return blames
 
 
 def _listed(sizes: Sequence[int]) -> str:
     return ", ".join(map(str, sizes))
 
 
-def _runs(one: Passing, count: int) -> list[Passed]:
+def _runs(pipeline: Passing, count: int) -> list[Passed]:
     """The first samples, with one seed, again, and with another."""
-    length = one.facts["length"]
+    length = pipeline.facts["length"]
     wanted = list(range(min(count, length) if length is not None else count))
-    return [one.passed(wanted, seed) for seed in _SEEDS]
+    return [pipeline.passed(wanted, seed) for seed in _SEEDS]
 
 
 def _failing(name: str, passed: Passed) -> Message | None:
@@ -95,14 +97,14 @@ def _failing(name: str, passed: Passed) -> Message | None:
 def _told(runs: Sequence[Passed], facts: Mapping[str, Any]) -> tuple[Passage, Batches]:
     flat = [[array for sample in (*run.states, *run.fields) for array in sample] for run in runs]
     chance = chance_of(flat)
-    steps = [Step.from_json(each) for each in runs[0].steps]
+    steps = [Step(step["name"], step["settings"], read_line(step["line"])) for step in runs[0].steps]
     return Passage(steps, runs[0].states, chance), Batches(_columns(runs[0]), _sizes(facts), chance)
 
 
 def _columns(passed: Passed) -> list[list[Array]]:
     """The samples' values field by field, of as many fields as all of them have."""
-    fewest = min(len(one) for one in passed.fields)
-    return [[one[place] for one in passed.fields] for place in range(fewest)]
+    fewest = min(len(field) for field in passed.fields)
+    return [[field[place] for field in passed.fields] for place in range(fewest)]
 
 
 def _sizes(facts: Mapping[str, Any]) -> list[int] | None:
@@ -123,19 +125,19 @@ def _same_raw(there: Passage, here: Passage) -> bool:
 
 def _facts(bench: Mapping[str, Any], port: Mapping[str, Any], lines: Lines) -> list[Blame]:
     """What both say of themselves: how many samples, and whether they are shuffled."""
-    found = []
+    blames = []
     if None not in (bench["length"], port["length"]) and bench["length"] != port["length"]:
         numbers = {"bench": bench["length"], "port": port["length"]}
-        found.append(_blame(Cause.DATA, message("data_pair.length", **numbers), lines, **numbers))
+        blames.append(_blame(Cause.DATA, message("data_pair.length", **numbers), lines, **numbers))
     shuffled = [bool(one["shuffles"]) for one in (bench, port)]
     if shuffled[0] != shuffled[1]:
         text = message("data_pair.only_bench_shuffles") if shuffled[0] else message("data_pair.only_port_shuffles")
         numbers = {"bench": bench["sampler"], "port": port["sampler"]}
-        found.append(_blame(Cause.SAMPLE_ORDER, text, lines, **numbers))
-    return found
+        blames.append(_blame(Cause.SAMPLE_ORDER, text, lines, **numbers))
+    return blames
 
 
-def _blame(cause: Cause, text: Message, lines: Lines, *, bench: Any, port: Any) -> Blame:
+def _blame(cause: Cause, text: Message, lines: Lines, *, bench: Setting, port: Setting) -> Blame:
     return Blame(
         Stage.DATA, cause, text, bench=bench, port=port, confirmed=True, line=lines.port, other_line=lines.bench
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.judging.fault import short
 from trueline.formats.source_lines import source_around
 from trueline.kernel.array import Array
 from trueline.model.finding import Certainty, Conclusion, Finding, roots
+from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.pair.blame import Blame, Cause
-from trueline.pair.data.asking import Passage
+from trueline.pair.blame import Blame, Cause, Setting
+from trueline.pair.data.passages import Passage
 from trueline.pair.data.pipelines import Beside
 from trueline.pair.data.steps import known_in
 
@@ -29,55 +30,55 @@ _CODES: Final = {
 _SHOWN: Final = 4
 
 
-def beside_result(bench: str, port: str, beside: Beside) -> Result:
+def result(bench: str, port: str, beside: Beside) -> Result:
     """The JSON shape."""
-    found = _findings(beside)
+    findings = _findings(beside)
     fields = {
         "pipeline": port,
         "bench": bench,
         "samples": beside.samples,
         "operators": _steps_json(beside.port),
         "bench_operators": _steps_json(beside.bench),
-        "open": [one.text() for one in beside.open],
+        "open": [text.text() for text in beside.open],
     }
-    return Result("data debug", _conclusion(bench, port, beside, found), _exit(found), found, fields)
+    return Result("data debug", _conclusion(bench, port, beside, findings), _exit(findings), findings, fields)
 
 
-def beside_report(bench: str, port: str, beside: Beside) -> Report:
+def report(bench: str, port: str, beside: Beside) -> Report:
     """Causes first, each with its lines, then both lists of operators."""
-    found = _findings(beside)
-    blocks: list[Block] = [Text(one) for one in beside.open]
+    findings = _findings(beside)
+    blocks: list[Block] = [Text(text) for text in beside.open]
     shown: set[object] = set()
-    for one in [each for each in beside.blames if each.confirmed][:_SHOWN]:
-        for line, side in ((one.line, port), (one.other_line, bench)):
+    for blame in [candidate for candidate in beside.blames if candidate.confirmed][:_SHOWN]:
+        for line, side in ((blame.line, port), (blame.other_line, bench)):
             if line is not None and line not in shown:
                 shown.add(line)
                 blocks += source_around(line, side)
     blocks.append(_operators(beside))
     title = message("data_pair.title", bench=bench, port=port)
-    return Report(title, _conclusion(bench, port, beside, found), found, blocks)
+    return Report(title, _conclusion(bench, port, beside, findings), findings, blocks)
 
 
 def _findings(beside: Beside) -> list[Finding]:
-    return [_finding(one) for one in sorted(beside.blames, key=lambda one: not one.confirmed)]
+    return [_finding(blame) for blame in sorted(beside.blames, key=lambda blame: not blame.confirmed)]
 
 
-def _finding(one: Blame) -> Finding:
-    values = {"bench": _plain(one.bench), "port": _plain(one.port)}
+def _finding(blame: Blame) -> Finding:
+    values = {"bench": _plain(blame.bench), "port": _plain(blame.port)}
     return Finding(
-        _CODES.get(one.cause, "dp.02"),
+        _CODES.get(blame.cause, "dp.02"),
         Conclusion.FOUND,
-        one.message,
-        Certainty.CERTAIN if one.confirmed else Certainty.POSSIBLE,
-        one.edit,
-        where=_place(one),
-        measured=one.measured,
+        blame.message,
+        Certainty.CERTAIN if blame.confirmed else Certainty.POSSIBLE,
+        blame.edit,
+        where=_place(blame),
+        measured=blame.measured,
         extra={
-            "kind": one.cause.value,
+            "kind": blame.cause.value,
             "values": values,
-            "confirmed": one.confirmed,
-            "other_line": one.other_line.line_json() if one.other_line is not None else None,
-            "left": one.left,
+            "confirmed": blame.confirmed,
+            "other_line": blame.other_line.line_json() if blame.other_line is not None else None,
+            "left": blame.left,
         },
     )
 
@@ -87,17 +88,17 @@ def _place(blame: Blame) -> Location:
     return Location(short(line.file), line.line, side="port") if line.file else Location(side="port")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Setting) -> Json:
     return value.text() if isinstance(value, Message) else value
 
 
-def _exit(found: Sequence[Finding]) -> Exit:
-    return Exit.PROBLEM if roots(found) else Exit.FINE
+def _exit(findings: Sequence[Finding]) -> Exit:
+    return Exit.PROBLEM if roots(findings) else Exit.FINE
 
 
-def _conclusion(bench: str, port: str, beside: Beside, found: Sequence[Finding]) -> Message:
-    if found:
-        return message("data_pair.found", bench=bench, port=port, count=len(found))
+def _conclusion(bench: str, port: str, beside: Beside, findings: Sequence[Finding]) -> Message:
+    if findings:
+        return message("data_pair.found", bench=bench, port=port, count=len(findings))
     if beside.open:
         return message("data_pair.unknown", bench=bench, port=port)
     return message("data_pair.same", bench=bench, port=port, samples=beside.samples)
@@ -108,7 +109,7 @@ def _operators(beside: Beside) -> Table:
     rows = []
     marked = set()
     for place in range(max(len(beside.bench.steps), len(beside.port.steps)) + 1):
-        cells: list[Any] = [place]
+        cells: list[object] = [place]
         for side in (beside.bench, beside.port):
             cells += _cells(side, place)
         rows.append(cells)
@@ -119,10 +120,10 @@ def _operators(beside: Beside) -> Table:
     return Table(message("data_pair.operators"), headings, rows, frozenset(marked))
 
 
-def _cells(side: Passage, place: int) -> list[Any]:
+def _cells(side: Passage, place: int) -> list[object]:
     if place > len(side.steps) or not side.states:
         return [None, None]
-    name: Any = str(side.steps[place - 1]) if place else message("data_pair.raw")
+    name: object = str(side.steps[place - 1]) if place else message("data_pair.raw")
     return [name, _shown(side.at(place)[0])]
 
 
@@ -133,13 +134,13 @@ def _shown(array: Array) -> str:
     return f"{shape} {array.dtype} {float(array.min()):.4g}..{float(array.max()):.4g}"
 
 
-def _steps_json(passage: Passage) -> list[dict[str, Any]]:
+def _steps_json(passage: Passage) -> list[JsonObject]:
     return [
         {
-            "name": one.name,
-            "settings": dict(one.settings),
-            "file": one.line.file if one.line is not None else None,
-            "line": one.line.line if one.line is not None else None,
+            "name": step.name,
+            "settings": dict(step.settings),
+            "file": step.line.file if step.line is not None else None,
+            "line": step.line.line if step.line is not None else None,
         }
-        for one in passage.steps
+        for step in passage.steps
     ]

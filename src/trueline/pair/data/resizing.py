@@ -11,7 +11,7 @@ from trueline.kernel.array import Array
 from trueline.pair.data.forms import Wide, channel_axis
 
 # How far a resized image may lie from ours, in 255ths of its range: libraries compute in whole numbers.
-_MOST: Final = 2.6
+_MAX_OFF: Final = 2.6
 _MEAN: Final = 0.75
 
 
@@ -59,7 +59,7 @@ def kinds_of(before: Array, after: Array) -> list[str]:
     if image.shape[-1] != wanted.shape[-1]:
         return []
     off = {name: _off(found, wanted) for name, found in _resized(image, wanted.shape[:2])}
-    fine = [name for name, (most, mean) in off.items() if most <= _MOST and mean <= _MEAN]
+    fine = [name for name, (most, mean) in off.items() if most <= _MAX_OFF and mean <= _MEAN]
     return sorted(fine, key=lambda name: off[name][1])
 
 

@@ -18,8 +18,8 @@ _SURE: Final = 0.9
 
 def matched(port: Sequence[Array], bench: Sequence[Array]) -> list[int | None]:
     """For each of the port's samples the benchmark's that is the same picture or sequence, however it was prepared."""
-    here, there = ([_mark(one, ends) for one in side] for side, ends in _with_ends(port, bench))
-    if len({len(one) for one in (*here, *there)}) > 1:
+    here, there = ([_mark(array, ends) for array in side] for side, ends in _with_ends(port, bench))
+    if len({len(array) for array in (*here, *there)}) > 1:
         # Samples of different sizes that are no images: taken in order.
         return list(range(len(port))) if len(port) == len(bench) else [None] * len(port)
     likeness = np.stack(here) @ np.stack(there).T
@@ -35,9 +35,9 @@ def matched(port: Sequence[Array], bench: Sequence[Array]) -> list[int | None]:
 def _with_ends(port: Sequence[Array], bench: Sequence[Array]) -> Iterator[tuple[Sequence[Array], frozenset[int]]]:
     """Values at the ends of sequences may be padding, which says nothing of a sample."""
     ends = frozenset(
-        int(one[at])
-        for one in (*port, *bench)
-        if one.ndim == 1 and one.size and one.dtype.kind in "iu"
+        int(array[at])
+        for array in (*port, *bench)
+        if array.ndim == 1 and array.size and array.dtype.kind in "iu"
         for at in (0, -1)
     )
     yield port, ends
@@ -64,20 +64,22 @@ def _mark(sample: Array, ends: frozenset[int]) -> Wide:
 
 def padding(port: Sequence[Array], bench: Sequence[Array]) -> Relation | None:
     """Sequences that are the same but for what fills them up: its side, its value, their length."""
-    if any(one.ndim != 1 or one.dtype.kind not in "iuf" for one in (*port, *bench)):
+    if any(array.ndim != 1 or array.dtype.kind not in "iuf" for array in (*port, *bench)):
         return None
     for there, here in product(list(_fillings(bench)), list(_fillings(port))):
         if there == here and len(port[0]) == len(bench[0]):
             continue
-        stripped = [[_stripped(one, how) for one in side] for side, how in ((bench, there), (port, here))]
-        if all(np.array_equal(a, b) for a, b in zip(*stripped, strict=True)) and any(len(one) for one in stripped[0]):
+        stripped = [[_stripped(array, how) for array in side] for side, how in ((bench, there), (port, here))]
+        if all(np.array_equal(a, b) for a, b in zip(*stripped, strict=True)) and any(
+            len(array) for array in stripped[0]
+        ):
             return Relation(Cause.DATA_PADDING, _filling_text(there, bench[0]), _filling_text(here, port[0]))
     return None
 
 
 def _fillings(rows: Sequence[Array]) -> Iterator[tuple[str, float] | None]:
     for side, at in (("right", -1), ("left", 0)):
-        for value in sorted({float(one[at]) for one in rows if one.size}):
+        for value in sorted({float(array[at]) for array in rows if array.size}):
             yield side, value
     yield None
 
@@ -97,10 +99,10 @@ def _filling_text(how: tuple[str, float] | None, row: Array) -> str:
 
 def labels(port: Sequence[Array], bench: Sequence[Array]) -> Relation:
     """How labels differ: counted from another number, one-hot against a number, other numbers for the classes."""
-    if len({one.shape for one in bench}) > 1 or len({one.shape for one in port}) > 1:
+    if len({array.shape for array in bench}) > 1 or len({array.shape for array in port}) > 1:
         at = next((place for place, (a, b) in enumerate(zip(port, bench, strict=True)) if not np.array_equal(a, b)), 0)
         return Relation(Cause.LABELS, str(bench[at]), str(port[at]))
-    there, here = (np.stack([np.asarray(one) for one in side]) for side in (bench, port))
+    there, here = (np.stack([np.asarray(array) for array in side]) for side in (bench, port))
     if here.shape != there.shape:
         for a, b, words in ((here, there, ("index", "one_hot")), (there, here, ("one_hot", "index"))):
             if a.ndim == b.ndim + 1 and np.array_equal(a.argmax(-1), b):

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.data.asking import Batches, Chance, ask_batches
+from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
 from trueline.pair.data.blames import Lines, chance_blame, compare_field, is_label
+from trueline.pair.data.passages import Batches, Chance, ask_batches
 from trueline.pair.data.rows import matched
 from trueline.pair.data.steps import compare_steps
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
-_ENOUGH: Final = 0.5
+# Shuffled batches with a smaller share of common samples cannot be compared.
+_MIN_COMMON_SHARE: Final = 0.5
 
 
 class Looked:
@@ -36,7 +37,7 @@ def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, sampl
     if not looked:
         only = next((name for name in ("dataset", "transforms", "samples") if parts.one_only(name)), "dataset")
         return skipped(Stage.DATA, parts, only)
-    blames = once([one for way in looked for one in way.blames])
+    blames = once([blame for way in looked for blame in way.blames])
     if blames:
         return StageResult(Stage.DATA, StageVerdict.FOUND, message("pair_parts.data_found", count=len(blames)), blames)
     passed = next((way.said for way in looked if way.said is not None), None)
@@ -49,8 +50,8 @@ def data_stage(bench: Side, port: Side, parts: Parts, *, batches: int = 3, sampl
 def once(blames: Sequence[Blame]) -> list[Blame]:
     """A cause that the transforms and the datasets both show is one cause."""
     found: dict[Cause, Blame] = {}
-    for one in blames:
-        found.setdefault(one.cause, one)
+    for blame in blames:
+        found.setdefault(blame.cause, blame)
     return list(found.values())
 
 
@@ -61,8 +62,8 @@ def _datasets(bench: Side, port: Side, count: int, lines: Lines) -> Looked:
 
 def compare_batches(there: Batches, here: Batches, lines: Lines, names: tuple[str, str]) -> Looked:
     """Samples of two datasets side by side: their order, and field by field what is in them."""
-    for one, name in zip((there, here), names, strict=True):
-        if one.chance is Chance.FREE:
+    for side, name in zip((there, here), names, strict=True):
+        if side.chance is Chance.FREE:
             return Looked([], message("pair_parts.data_free", side=name), None)
     if len(there.fields) != len(here.fields):
         text = message("pair_parts.data_fields", bench=len(there.fields), port=len(here.fields))
@@ -81,10 +82,11 @@ class _Compared:
         """Batch size, order, then field by field."""
         there, here = self.there, self.here
         if there.batch != here.batch and there.batch is not None and here.batch is not None:
-            self._say(Cause.DATA, message("pair_parts.data_batch", bench=there.batch, port=here.batch))
+            text = message("pair_parts.data_batch", bench=there.batch, port=here.batch)
+            self._blame(Cause.DATA, text, there.batch, here.batch)
         elif there.sizes and here.sizes and there.sizes != here.sizes:
-            sizes = {"bench": _listed(there.sizes), "port": _listed(here.sizes)}
-            self._say(Cause.DATA, message("pair_parts.data_sizes", **sizes))
+            sizes = _listed(there.sizes), _listed(here.sizes)
+            self._blame(Cause.DATA, message("pair_parts.data_sizes", bench=sizes[0], port=sizes[1]), *sizes)
         pairs = self._paired()
         if pairs is None:
             return Looked(self.blames, message("pair_parts.data_other_samples"), None)
@@ -96,10 +98,10 @@ class _Compared:
             port = [here.fields[place][at] for at, _ in pairs]
             bench = [there.fields[place][at] for _, at in pairs]
             label = is_label(bench, place, len(there.fields))
-            found = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
-            if found is None:
+            blames = compare_field(port, bench, chance=chance, lines=self.lines, is_label=label)
+            if blames is None:
                 return Looked(self.blames, message("pair_parts.data_random_both"), None)
-            self.blames += found
+            self.blames += blames
         return Looked(self.blames, None, message("pair_parts.data_passed", count=len(pairs)))
 
     def _paired(self) -> list[tuple[int, int]] | None:
@@ -109,26 +111,28 @@ class _Compared:
         found = matched(self.here.fields[0], self.there.fields[0])
         pairs = [(place, at) for place, at in enumerate(found) if at is not None]
         moved = [(place, at) for place, at in pairs if place != at]
-        if all(self.random) and len(pairs) < _ENOUGH * count:
+        if all(self.random) and len(pairs) < _MIN_COMMON_SHARE * count:
             return None
-        if self.random[0] != self.random[1] and (moved or len(pairs) < _ENOUGH * count):
+        if self.random[0] != self.random[1] and (moved or len(pairs) < _MIN_COMMON_SHARE * count):
             self.blames.append(chance_blame(self.there.chance, self.here.chance, Cause.SAMPLE_ORDER, self.lines))
             return pairs
-        if len(pairs) < _ENOUGH * count or not moved:
+        if len(pairs) < _MIN_COMMON_SHARE * count or not moved:
             return in_order
         if not any(self.random):
-            at = moved[0]
-            self._say(Cause.SAMPLE_ORDER, message("pair_parts.data_sample_order", port=at[0], bench=at[1]))
+            port, bench = moved[0]
+            self._blame(
+                Cause.SAMPLE_ORDER, message("pair_parts.data_sample_order", port=port, bench=bench), bench, port
+            )
         return pairs
 
-    def _say(self, cause: Cause, text: Message) -> None:
+    def _blame(self, cause: Cause, text: Message, bench: Setting, port: Setting) -> None:
         self.blames.append(
             Blame(
                 Stage.DATA,
                 cause,
                 text,
-                bench=text.params["bench"],
-                port=text.params["port"],
+                bench=bench,
+                port=port,
                 confirmed=True,
                 line=self.lines.port,
                 other_line=self.lines.bench,

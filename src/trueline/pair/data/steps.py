@@ -11,10 +11,11 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause
-from trueline.pair.data.asking import Chance, Passage, Step, ask_from, ask_transforms
 from trueline.pair.data.blames import Lines, chance_blame, compare_field, relation_blame
 from trueline.pair.data.forms import Relation, alike, apart, channel_axis, relate
+from trueline.pair.data.passages import Chance, Passage, ask_from, ask_transforms
 from trueline.pair.data.resizing import kinds_of
+from trueline.pair.questions.parts import Step
 from trueline.pair.sides.side import Side
 
 # What a step may do to data without taking anything from them; the end decides whether it is right.
@@ -34,17 +35,17 @@ def compare_steps(bench: Side, port: Side, count: int, lines: Lines) -> Judged:
 
 def compare_passages(there: Passage, here: Passage, lines: Lines, names: tuple[str, str], onward: Onward) -> Judged:
     """The same of samples that have passed; ``onward`` takes arrays through the port's steps from a place on."""
-    for one, name in zip((there, here), names, strict=True):
-        if one.chance is Chance.FREE:
+    for passage, name in zip((there, here), names, strict=True):
+        if passage.chance is Chance.FREE:
             return [], message("pair_parts.data_free", side=name), None
     random = [one.chance is not Chance.NONE for one in (there, here)]
     if random[0] != random[1]:
         return [chance_blame(there.chance, here.chance, Cause.DATA, lines)], None, None
     walk = _Walk(there, here, lines, onward)
-    found = walk.blames(chance=all(random))
-    if found is None:
+    blames = walk.blames(chance=all(random))
+    if blames is None:
         return [], message("pair_parts.data_random_both"), None
-    return found, None, message("pair_parts.data_passed", count=len(here.states))
+    return blames, None, message("pair_parts.data_passed", count=len(here.states))
 
 
 class _Walk:
@@ -54,23 +55,23 @@ class _Walk:
     def blames(self, *, chance: bool) -> list[Blame] | None:
         """A step that resizes otherwise is put right first, so that what else differs shows by itself."""
         bench, port = self.there.at(-1), self.here.at(-1)
-        found: list[Blame] = []
+        blames: list[Blame] = []
         if not alike(port, bench) and not chance:
             resized = self._resized()
             if resized is not None:
                 blame, port = resized
-                found.append(blame)
+                blames.append(blame)
         more = compare_field(port, bench, chance=chance, lines=self.lines, is_label=False)
         if more is None:
             return None
-        if len(more) > 1 and not found and any(one.cause is Cause.CHANNEL_ORDER for one in more):
+        if len(more) > 1 and not blames and any(candidate.cause is Cause.CHANNEL_ORDER for candidate in more):
             swapped = self._swapped()
             again = (
                 compare_field(swapped[1], bench, chance=chance, lines=self.lines, is_label=False) if swapped else None
             )
             if swapped is not None and again is not None and len(again) + 1 < len(more):
-                found, more = [swapped[0]], again
-        return [*found, *(self._placed(one) for one in more)]
+                blames, more = [swapped[0]], again
+        return [*blames, *(self._placed(candidate) for candidate in more)]
 
     def _resized(self) -> tuple[Blame, list[Array]] | None:
         """The first steps that change an image's size: whether both do it in the same way, and to the same size."""
@@ -78,9 +79,9 @@ class _Walk:
         if at is None or other is None:
             return None
         (before, after), (was, became) = (
-            (one.at(k - 1)[0], one.at(k)[0]) for one, k in ((self.here, at), (self.there, other))
+            (passage.at(k - 1)[0], passage.at(k)[0]) for passage, k in ((self.here, at), (self.there, other))
         )
-        sizes = [_size(one) for one in (became, after)]
+        sizes = [_size(array) for array in (became, after)]
         here, there = kinds_of(before, after), kinds_of(was, became)
         if not here or not there:
             return None
@@ -104,7 +105,7 @@ class _Walk:
         axis = channel_axis(self.here.at(at)[0].shape) if at is not None else None
         if at is None or axis is None:
             return None
-        forced = self.onward(at, [np.ascontiguousarray(np.flip(one, axis)) for one in self.here.at(at)])
+        forced = self.onward(at, [np.ascontiguousarray(np.flip(array, axis)) for array in self.here.at(at)])
         if forced is None:
             return None
         step = self.here.steps[at - 1]
@@ -118,8 +119,8 @@ class _Walk:
         """The benchmark's resized images through the rest of the port's steps."""
         like = self.here.at(at)
         given: list[Array] = []
-        for one, wanted in zip(self.there.at(other), like, strict=True):
-            made = _as(one, wanted)
+        for array, wanted in zip(self.there.at(other), like, strict=True):
+            made = _as(array, wanted)
             if made is None:
                 return None
             given.append(made)
@@ -158,7 +159,7 @@ def known_in(there: Passage, state: Sequence[Array]) -> bool:
     for place in range(len(there.steps) + 1):
         other = there.at(place)
         related = relate(state, other, geometry=False) if len(other) == len(state) else None
-        if related is not None and all(one.cause in _HARMLESS for one in related.relations):
+        if related is not None and all(relation.cause in _HARMLESS for relation in related.relations):
             return True
     return False
 
@@ -172,7 +173,7 @@ def _place_of(passage: Passage, cause: Cause) -> int | None:
 def _done(passage: Passage, at: int) -> set[Cause]:
     """What a step does, of that which takes nothing from the data."""
     related = relate(passage.at(at), passage.at(at - 1), geometry=False)
-    found = {one.cause for one in related.relations} if related is not None else set()
+    found = {relation.cause for relation in related.relations} if related is not None else set()
     return found | set(_SCALING) if found & set(_SCALING) else found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trueline.adapters.guest.trouble import SideTrouble
@@ -16,19 +16,20 @@ from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.causes import find_causes
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.differences import differences
-from trueline.pair.attributes.provoking import latent_causes
+from trueline.pair.attributes.latent_causes import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
 from trueline.pair.blame import Blame, Cause, Stage, counterpart_name, module_name
 from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
-from trueline.pair.forward.lacking import lacking_input
+from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.explaining import Explanation, explain_graphs
+from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
-from trueline.pair.ops.taken import taken
-from trueline.pair.sides.described import Described
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights
+from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 _CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
@@ -55,10 +56,10 @@ class Causes:
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
         """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
         stage = Stage.FORWARD if fault.forward or fault.exceeds_in("buffer") else Stage.BACKWARD
-        found = self._tried(fault, recording, stage)
-        if not any(one.confirmed for one in found):
-            found = [self._unknown(fault, stage), *found]
-        return [_with_others(one, fault) for one in found]
+        blames = self._tried(fault, recording, stage)
+        if not any(blame.confirmed for blame in blames):
+            blames = [self._unknown(fault, stage, blames), *blames]
+        return [_with_others(blame, fault) for blame in blames]
 
     def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
         """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
@@ -66,51 +67,57 @@ class Causes:
 
     def _built_otherwise(self, reference: Reference) -> Iterator[tuple[Modules, TryReference]]:
         seen: set[str] = set()
-        for one in reference.matched:
-            if not one.unit or one.port.path in seen:
+        for matched in reference.matched:
+            if not matched.unit or matched.port.path in seen:
                 continue
-            seen.add(one.port.path)
-            modules = Modules.of(self.aligned.bench, self.aligned.port, (one.bench.path, one.port.path))
-            shapes = [reference.recording.shapes[place][1] for place in one.bench.ins]
+            seen.add(matched.port.path)
+            modules = Modules.of(self.aligned.bench, self.aligned.port, (matched.bench.path, matched.port.path))
+            shapes = [reference.recording.shapes[place][1] for place in matched.bench.ins]
             if differences(modules, shapes[0] if shapes else None):
-                yield modules, self._reference(one, reference, {}, modules)
+                yield modules, self._reference(matched, reference, {}, modules)
 
     def _tried(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         bench, port = fault.matched.bench, fault.matched.port
         modules = Modules.of(self.aligned.bench, self.aligned.port, (bench.path, port.path))
         shapes = [fault.reference.recording.shapes[place][1] for place in bench.ins]
-        found: list[Blame] = []
+        blames: list[Blame] = []
         fewer = fault.forward and len(port.ins) < len(bench.ins)
         if fewer or not fault.between or differences(modules, shapes[0] if shapes else None):
-            floors = {kind: _DEEPER * one for kind, one in fault.floors.items()} if fault.between else fault.floors
+            floors = (
+                {kind: _DEEPER * number for kind, number in fault.floors.items()} if fault.between else fault.floors
+            )
             reference = self._reference(fault.matched, fault.reference, floors, modules)
-            found = find_causes(self.port, modules, reference, stage=stage)
+            blames = find_causes(self.port, modules, reference, stage=stage)
             if fewer:
-                found += self._lacking(fault, recording, reference, stage, found)
+                blames += self._lacking(fault, recording, reference, stage, blames)
         alone = not fault.between and self._is_known(fault.matched)
-        if any(one.confirmed for one in found) or not fault.forward or alone:
-            return found
+        if any(blame.confirmed for blame in blames) or not fault.forward or alone:
+            return blames
         # A module of the user's own, or code between layers: what it does inside.
         inside = self._between(fault, recording, stage)
-        return [*(one for one in inside if one.confirmed), *found, *(one for one in inside if not one.confirmed)]
+        return [
+            *(blame for blame in inside if blame.confirmed),
+            *blames,
+            *(blame for blame in inside if not blame.confirmed),
+        ]
 
     def _lacking(
-        self, fault: Fault, recording: Recording, reference: TryReference, stage: Stage, found: Collection[Blame]
+        self, fault: Fault, recording: Recording, reference: TryReference, stage: Stage, blames: Collection[Blame]
     ) -> list[Blame]:
         """An input that the code around leaves out, where the module is the benchmark's once it has it."""
         one = lacking_input(self.port, fault, reference, recording)
-        if one is None or not (one.left.within or any(each.confirmed for each in found)):
+        if one is None or not (one.left.within or any(blame.confirmed for blame in blames)):
             return []
         here, there = (
             _caller(calls, call)
             for calls, call in ((recording, fault.matched.port), (fault.reference.recording, fault.matched.bench))
         )
-        told = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
+        params = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
         return [
             Blame(
                 stage,
                 one.cause,
-                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **told),
+                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **params),
                 here,
                 there,
                 confirmed=True,
@@ -119,7 +126,7 @@ class Causes:
                 left=one.left.level,
                 line=built_at(self.aligned.port, here),
                 other_line=built_at(self.aligned.bench, there),
-                edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **told),
+                edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **params),
             )
         ]
 
@@ -136,7 +143,7 @@ class Causes:
         path, call = matched.bench.path, matched.bench.call
         ins, outs, gouts, gins = (known.all(path, call, kind) for kind in ("in", "out", "gout", "gin"))
         train = known.recording.train
-        floating = [index for index, one in outs.items() if one.dtype.kind not in "biu"]
+        floating = [index for index, array in outs.items() if array.dtype.kind not in "biu"]
         return TryReference(
             list(ins.values()),
             list(outs.values()),
@@ -161,20 +168,20 @@ class Causes:
         }
         if not names:
             return {}
-        _, arrays = self.bench.ask({"do": "get", "names": list(names.values())})
-        return dict(zip(names, arrays, strict=True))
+        weights = self.bench.answer(GetWeights(list(names.values())))
+        return {leaf: weights[name] for leaf, name in names.items()}
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
-        limit = max((one.floor for one in fault.checks), default=1e-5)
+        limit = max((check.floor for check in fault.checks), default=1e-5)
         # A block with faults at several of its layers is looked into once.
-        found = self._explained.get((fault.called, limit))
-        if found is None:
-            found = self._explained[fault.called, limit] = self._looked_into(fault, recording, limit)
-        return [one.blame(stage, matched.port.path, matched.bench.path, limit) for one in found]
+        explanations = self._explained.get((fault.called, limit))
+        if explanations is None:
+            explanations = self._explained[fault.called, limit] = self._looked_into(fault, recording, limit)
+        return [explanation.blame(stage, matched.port.path, matched.bench.path, limit) for explanation in explanations]
 
     def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
-        wrong = {one.called for one in self.faults if not one.between}
+        wrong = {candidate.called for candidate in self.faults if not candidate.between}
         block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
@@ -183,19 +190,23 @@ class Causes:
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
         return explain_graphs(*graphs, limit, coarse)
 
-    def _unknown(self, fault: Fault, stage: Stage) -> Blame:
+    def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
+        """That there is a difference, how large, and which causes were tried without success."""
         matched, worst = fault.matched, fault.worst
-        told: dict[str, object] = {
+        tried = list(dict.fromkeys(blame.cause.value for blame in suspects if blame.cause is not Cause.UNKNOWN))
+        params: dict[str, object] = {
             "module": module_name(matched.port.path),
             "other": counterpart_name(matched.bench.path),
+            "level": f"{worst.level:.2g}",
+            "tried": message("pair_stage.tried", names=", ".join(tried)) if tried else "",
         }
         text: Message
         if not fault.between:
-            text = message("pair_stage.unknown_unit", **told)
+            text = message("pair_stage.unknown_unit", **params)
         elif fault.at is not None:
-            text = message("pair_stage.unknown_between", at=fault.at.port.path, **told)
+            text = message("pair_stage.unknown_between", at=fault.at.port.path, **params)
         else:
-            text = message("pair_stage.unknown_output", **told)
+            text = message("pair_stage.unknown_output", **params)
         return Blame(
             stage,
             Cause.UNKNOWN,
@@ -221,17 +232,18 @@ def block_of(
     None stands for all that have none; ``without`` are calls that are part of the code around them; ``recording`` is
     the port's.
     """
-    inside = [one for one in reference.matched if one is matched or one.called not in without]
-    by_call = {one.called: one for one in inside}
+    inside = [call_pair for call_pair in reference.matched if call_pair is matched or call_pair.called not in without]
+    by_call = {call_pair.called: call_pair for call_pair in inside}
     inner = [
         InnerCall(
-            one.port.path,
-            one.bench.path,
-            list(reference.all(one.bench.path, one.bench.call, "out").values()),
-            _taken(one, reference, recording),
+            call_pair.port.path,
+            call_pair.bench.path,
+            list(reference.all(call_pair.bench.path, call_pair.bench.call, "out").values()),
+            _taken(call_pair, reference, recording),
         )
-        for one in ([] if matched.unit else inside)
-        if (not one.silent or silent is None or one.called in silent) and _holder(recording, one, by_call) is matched
+        for call_pair in ([] if matched.unit else inside)
+        if (not call_pair.silent or silent is None or call_pair.called in silent)
+        and _holder(recording, call_pair, by_call) is matched
     ]
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
@@ -255,12 +267,12 @@ def block_kinds(
 ) -> Iterator[BlockCall]:
     """Calls that call others, one of each kind, but for those that only hand on from one to the next."""
     seen: set[object] = set()
-    for one in reference.matched:
-        if one.unit or aligned.port.types.get(one.port.path) in _CONTAINERS:
+    for matched in reference.matched:
+        if matched.unit or aligned.port.types.get(matched.port.path) in _CONTAINERS:
             continue
-        block = block_of(one, reference, recording, silent)
-        inside = tuple(each.path.removeprefix(one.port.path) for each in block.inner)
-        kind = (aligned.port.classes.get(one.port.path), aligned.bench.classes.get(one.bench.path), inside)
+        block = block_of(matched, reference, recording, silent)
+        inside = tuple(layer.path.removeprefix(matched.port.path) for layer in block.inner)
+        kind = (aligned.port.classes.get(matched.port.path), aligned.bench.classes.get(matched.bench.path), inside)
         if kind not in seen:
             seen.add(kind)
             yield block
@@ -268,12 +280,12 @@ def block_kinds(
 
 def built_at(described: Described, path: str) -> Location | None:
     """The user's line that built a module."""
-    return next((one.built_at for one in described.modules if one.path == path), None)
+    return next((module.built_at for module in described.modules if module.path == path), None)
 
 
-def _holder(recording: Recording, one: Matched, by_call: dict[tuple[str, int], Matched]) -> Matched | None:
+def _holder(recording: Recording, matched: Matched, by_call: dict[tuple[str, int], Matched]) -> Matched | None:
     """The innermost matched call that a call is made in; one that is the same fault elsewhere counts as itself."""
-    place = one.port.parent
+    place = matched.port.parent
     while place is not None:
         call = recording.calls[place]
         found = by_call.get((call.path, call.call))
@@ -283,8 +295,8 @@ def _holder(recording: Recording, one: Matched, by_call: dict[tuple[str, int], M
     return None
 
 
-def _with_others(one: Blame, fault: Fault) -> Blame:
+def _with_others(blame: Blame, fault: Fault) -> Blame:
     """Where else the same is: modules that the same line has built."""
     if not fault.also:
-        return one
-    return replace(one, evidence=[*one.evidence, {"also": [each.port.path for each in fault.also]}])
+        return blame
+    return replace(blame, evidence=[*blame.evidence, {"also": [matched.port.path for matched in fault.also]}])

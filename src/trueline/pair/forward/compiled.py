@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from trueline.compare.verdict import Verdict
@@ -12,7 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
-from trueline.pair.sides.recorded import Recording, record
+from trueline.pair.questions.model import CompiledRun, Compiler, RunCompiled
+from trueline.pair.questions.recording import Record, Recording
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import judge_outputs
 
@@ -21,32 +21,22 @@ _GRADIENT: Final = 1e-3
 _DEEPER: Final = 30.0
 _ROUNDS: Final = 2
 # A module alone must stand out, not only exceed what the whole network's noise is.
-_CLEAR: Final = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A module op by op and compiled: outputs, and the gradients that both have."""
-
-    plain: Sequence[Array] = ()
-    compiled: Sequence[Array] = ()
-    grads: dict[str, tuple[Array, Array]] = field(default_factory=dict)
-    failed: str = ""
+_MIN_EXCESS: Final = 3.0
 
 
 def compiled_blames(sides: tuple[Side, Side], inputs: Sequence[Array]) -> list[Blame]:
     """For each side that is compiled: what its compiler does not make as it was written."""
-    found = []
+    blames = []
     for side in sides:
-        how = side.ask({"do": "compiled"})[0]["how"]
+        how = side.answer(Compiler())
         blame = _blame(side, how, inputs) if how else None
         if blame is not None:
-            found.append(blame)
-    return found
+            blames.append(blame)
+    return blames
 
 
 def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
-    ran = _run(side, "", inputs, seed=1)
+    ran = side.answer(RunCompiled("", inputs, seed=1))
     words: dict[str, object] = {"how": how, "side": side.name}
     if ran.failed:
         text = message("pair_stage.compiled_not", reason=ran.failed, **words)
@@ -80,9 +70,9 @@ def _blame(side: Side, how: str, inputs: Sequence[Array]) -> Blame | None:
     )
 
 
-def _gradients(ran: _Run, limit: float, words: dict[str, object]) -> Blame | None:
+def _gradients(ran: CompiledRun, limit: float, words: dict[str, object]) -> Blame | None:
     distances = {name: distance(compiled, plain) for name, (plain, compiled) in ran.grads.items()}
-    scale = max((one.max_ref for one in distances.values()), default=0.0)
+    scale = max((apart.max_ref for apart in distances.values()), default=0.0)
     if not scale:
         return None
     name, worst = max(distances.items(), key=lambda one: one[1].max_abs)
@@ -97,8 +87,8 @@ def _gradients(ran: _Run, limit: float, words: dict[str, object]) -> Blame | Non
 
 def _smallest(side: Side, inputs: Sequence[Array], limit: float) -> str:
     """The innermost module that differs by itself, from the outermost down."""
-    recording = record(side, inputs, train=False, arrays=True)
-    place, path = next((place for place, one in enumerate(recording.calls) if one.parent is None), None), ""
+    recording = side.answer(Record(inputs, train=False, send=True))
+    place, path = next((place for place, call in enumerate(recording.calls) if call.parent is None), None), ""
     while place is not None:
         path = recording.calls[place].path
         place = next((one for one in recording.children.get(place, ()) if _differs(side, recording, one, limit)), None)
@@ -109,19 +99,8 @@ def _differs(side: Side, recording: Recording, place: int, limit: float) -> bool
     call = recording.calls[place]
     if not call.plain or not call.ins:
         return False
-    ran = _run(side, call.path, [recording.arrays[one] for one in call.ins], seed=None)
+    ran = side.answer(RunCompiled(call.path, [recording.arrays[place] for place in call.ins], seed=None))
     if ran.failed or len(ran.plain) != len(ran.compiled):
         return False
-    levels = [distance(one, other) for one, other in zip(ran.compiled, ran.plain, strict=True)]
-    return any(not one.comparable or one.max_abs > _CLEAR * limit * one.max_ref for one in levels)
-
-
-def _run(side: Side, path: str, inputs: Sequence[Array], seed: int | None) -> _Run:
-    told, arrays = side.ask({"do": "run_compiled", "path": path, "seed": seed}, inputs)
-    if "failed" in told:
-        return _Run(failed=told["failed"])
-    plain, compiled = told["outputs"]
-    names = told["grads"]
-    rest = arrays[plain + compiled :]
-    pairs = zip(rest[: len(names)], rest[len(names) :], strict=True)
-    return _Run(arrays[:plain], arrays[plain : plain + compiled], dict(zip(names, pairs, strict=True)))
+    levels = [distance(compiled, plain) for compiled, plain in zip(ran.compiled, ran.plain, strict=True)]
+    return any(not level.comparable or level.max_abs > _MIN_EXCESS * limit * level.max_ref for level in levels)

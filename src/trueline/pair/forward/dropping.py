@@ -12,12 +12,12 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
-from trueline.pair.attributes.provoking_dropout import many, same_strength, strength
+from trueline.pair.attributes.latent_dropout import many, same_strength, strength
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
 from trueline.pair.forward.forced import Reference
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 _ROUNDED: Final = 1e-6
@@ -41,12 +41,12 @@ def drop_blames(
     sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], reference: Reference
 ) -> list[Blame]:
     """Where the port's code drops another share than the benchmark's, or another number of times."""
-    found = []
+    blames = []
     for matched, drops in _differing(aligned, recordings, reference.matched):
         measured = _measured(sides, matched, reference, _wished(recordings[1], matched, drops))
         lines = _lines(aligned, recordings, drops.at or matched, drops)
-        found.append(_blame(drops.at or matched, drops.shares(), measured, lines))
-    return found
+        blames.append(_blame(drops.at or matched, drops.shares(), measured, lines))
+    return blames
 
 
 def _differing(
@@ -55,8 +55,8 @@ def _differing(
     """Innermost calls first; where the numbers of drops differ, the call around is judged: work may be divided."""
     calls = [{(call.path, call.call): place for place, call in enumerate(one.calls)} for one in recordings]
     by_place = (
-        {calls[0][one.bench.path, one.bench.call]: one for one in matched},
-        {calls[1][one.port.path, one.port.call]: one for one in matched},
+        {calls[0][call_pair.bench.path, call_pair.bench.call]: call_pair for call_pair in matched},
+        {calls[1][call_pair.port.path, call_pair.port.call]: call_pair for call_pair in matched},
     )
     held: dict[int, _Drops] = {}
     for which, recording in enumerate(recordings):
@@ -75,7 +75,7 @@ def _settled(
     one, drops = by_place[place], held[place]
     while True:
         bench, here = drops.shares()
-        if any(math.isnan(one) for one in (*bench, *here)):
+        if any(math.isnan(number) for number in (*bench, *here)):
             # What drops does not say how much.
             return
         if len(bench) == len(here):
@@ -105,11 +105,11 @@ def _holder(recording: Recording, place: int | None, by_place: Mapping[int, Matc
     return by_place[place] if place is not None else None
 
 
-def _compared(aligned: Aligned, one: Matched) -> bool:
+def _compared(aligned: Aligned, matched: Matched) -> bool:
     """Whether how much it drops is an argument of a layer, which is compared as one."""
-    if one.silent:
+    if matched.silent:
         return True
-    names = (aligned.bench.classes.get(one.bench.path, ""), aligned.port.classes.get(one.port.path, ""))
+    names = (aligned.bench.classes.get(matched.bench.path, ""), aligned.port.classes.get(matched.port.path, ""))
     return all(layer_of_class(name) is not None for name in names)
 
 
@@ -165,14 +165,14 @@ def _lines(
     first = next((place for place, pair in enumerate(zip(bench, port, strict=False)) if not _same(*pair)), None)
     # Where one has more, what it has there is too many, and stands for nothing on the other side.
     first = min(len(bench), len(port)) if first is None else first
-    found: list[Location | None] = []
+    lines: list[Location | None] = []
     for side, recording, shares, more, path in (
         (aligned.bench, recordings[0], drops.bench, len(bench) >= len(port), matched.bench.path),
         (aligned.port, recordings[1], drops.port, len(port) >= len(bench), matched.port.path),
     ):
         line = recording.drop_lines[sorted(shares)[first]] if more else None
-        found.append(line or built_at(side, path))
-    return found[0], found[1]
+        lines.append(line or built_at(side, path))
+    return lines[0], lines[1]
 
 
 def _blame(
@@ -203,10 +203,10 @@ def _blame(
     )
 
 
-def _same(one: float, other: float) -> bool:
+def _same(first: float, second: float) -> bool:
     """But for how a framework rounds what is kept."""
-    return math.isclose(one, other, abs_tol=_ROUNDED)
+    return math.isclose(first, second, abs_tol=_ROUNDED)
 
 
 def _shown(shares: Sequence[float]) -> Message | str:
-    return ", ".join(f"{one:g}" for one in shares) if shares else message("pair_stage.drops_nothing")
+    return ", ".join(f"{number:g}" for number in shares) if shares else message("pair_stage.drops_nothing")

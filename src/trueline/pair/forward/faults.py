@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.forward.forced import Called, Check, Checked, Reference
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 
 @dataclass(frozen=True)
@@ -39,78 +39,81 @@ class Fault:
     @property
     def forward(self) -> bool:
         """Whether values differ, not only gradients."""
-        return any(one.kind in ("in", "out") for one in self.checks)
+        return any(check.kind in ("in", "out") for check in self.checks)
 
     def exceeds_in(self, kind: str) -> bool:
         """Whether numbers of this kind differ."""
-        return any(one.kind == kind for one in self.checks)
+        return any(check.kind == kind for check in self.checks)
 
     @property
     def worst(self) -> Check:
         """The number that is furthest beyond noise."""
-        return max(self.checks, key=lambda one: (not one.comparable, one.level / one.floor if one.floor else one.level))
+        return max(
+            self.checks,
+            key=lambda check: (not check.comparable, check.level / check.floor if check.floor else check.level),
+        )
 
 
 def faults_of(checked: Iterable[Checked], reference: Reference) -> Iterator[Fault]:
     """What one forced run shows, in the order in which it ran."""
     misshapen = False
-    for one in checked:
-        if one.matched.silent and not one.forced:
+    for call in checked:
+        if call.matched.silent and not call.forced:
             continue
-        if one.unfit:
+        if call.unfit:
             # Whatever gave it another shape is at fault, and was seen before.
-            if not misshapen and one.parent is not None:
-                yield Fault(one.parent, True, [one.unfit], reference, one.matched, _floors(one))
+            if not misshapen and call.parent is not None:
+                yield Fault(call.parent, True, [call.unfit], reference, call.matched, _floors(call))
             misshapen = True
             continue
-        misshapen = misshapen or bool(one.told.get("loose"))
-        yield from _of(one, reference)
+        misshapen = misshapen or call.loose
+        yield from _of(call, reference)
 
 
-def _of(one: Checked, reference: Reference) -> Iterator[Fault]:
-    inputs = one.exceeding("in")
-    if inputs and one.parent is not None:
-        yield Fault(one.parent, True, inputs, reference, one.matched, _floors(one))
-    if one.matched.unit:
-        if own := one.exceeding("out", "gin", "grad", "buffer"):
-            yield Fault(one.matched, False, own, reference, None, _floors(one))
-    elif outputs := one.exceeding("out"):
-        yield Fault(one.matched, True, outputs, reference, None, _floors(one))
+def _of(checked: Checked, reference: Reference) -> Iterator[Fault]:
+    inputs = checked.exceeding("in")
+    if inputs and checked.parent is not None:
+        yield Fault(checked.parent, True, inputs, reference, checked.matched, _floors(checked))
+    if checked.matched.unit:
+        if own := checked.exceeding("out", "gin", "grad", "buffer"):
+            yield Fault(checked.matched, False, own, reference, None, _floors(checked))
+    elif outputs := checked.exceeding("out"):
+        yield Fault(checked.matched, True, outputs, reference, None, _floors(checked))
 
 
 def _floors(checked: Checked) -> dict[str, float]:
     """How far noise brings each kind of number at most."""
     found: dict[str, float] = {}
-    for one in checked.checks:
-        found[one.kind] = max(found.get(one.kind, 0.0), one.floor)
+    for check in checked.checks:
+        found[check.kind] = max(found.get(check.kind, 0.0), check.floor)
     return found
 
 
-def merged(found: Iterable[Fault], port: Described) -> list[Fault]:
+def merged(faults: Iterable[Fault], port: Described) -> list[Fault]:
     """Each fault once: seen in several runs or calls, or in modules that one line of the port has built."""
     first: dict[object, Fault] = {}
-    lines = {one.path: one.built_at for one in port.modules}
+    lines = {module.path: module.built_at for module in port.modules}
     types = port.classes
-    for one in found:
-        path = one.matched.port.path
-        where = one.at.port.path.removeprefix(path) if one.at is not None else None
+    for fault in faults:
+        path = fault.matched.port.path
+        where = fault.at.port.path.removeprefix(path) if fault.at is not None else None
         line = lines.get(path)
-        if one.between:
-            fewer = len(one.matched.port.ins) < len(one.matched.bench.ins)
-            key: object = ("between", types.get(path, path), where, one.forward, fewer)
+        if fault.between:
+            fewer = len(fault.matched.port.ins) < len(fault.matched.bench.ins)
+            key: object = ("between", types.get(path, path), where, fault.forward, fewer)
         else:
-            key = ("unit", (line.file, line.line) if line is not None else path, types.get(path), one.forward)
+            key = ("unit", (line.file, line.line) if line is not None else path, types.get(path), fault.forward)
         if key not in first:
-            first[key] = one
+            first[key] = fault
             continue
         before = first[key]
-        known = {before.matched.port.path, *(each.port.path for each in before.also)}
+        known = {before.matched.port.path, *(matched.port.path for matched in before.also)}
         if path not in known:
-            first[key] = replace(before, also=(*before.also, one.matched))
+            first[key] = replace(before, also=(*before.also, fault.matched))
     return _without_repeated(list(first.values()))
 
 
-def _without_repeated(found: Sequence[Fault]) -> list[Fault]:
+def _without_repeated(faults: Sequence[Fault]) -> list[Fault]:
     """A unit that differs in its values has other gradients too: that is one fault."""
-    forward = {(one.matched.port.path, one.between) for one in found if one.forward}
-    return [one for one in found if one.forward or (one.matched.port.path, one.between) not in forward]
+    forward = {(fault.matched.port.path, fault.between) for fault in faults if fault.forward}
+    return [fault for fault in faults if fault.forward or (fault.matched.port.path, fault.between) not in forward]

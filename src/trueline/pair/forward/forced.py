@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor, unit
 from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.forced import CallSpec, Force, Measured, Shape
+from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 # Measured noise is the furthest of a few tries, each moved by one rounding unit; another library rounds elsewhere too.
-_MARGIN: Final = 10.0
-_WIDEST: Final = 0.05
+_NOISE_MARGIN: Final = 10.0
+# A silent call is forced only where its inputs agree up to this relative error.
+_SILENT_LEVEL: Final = 0.05
 # Noise is moved by float32's roundings, which says nothing of what a shorter float rounds on the way.
 _SHORT_UNIT: Final = 1e-5
-_SHORT: Final = 4.0
+_SHORT_FACTOR: Final = 4.0
 
 Called = tuple[str, int]
 Where = tuple[str, int, str, str]
@@ -56,19 +58,20 @@ class Checked:
     parent: Matched | None
     checks: Sequence[Check]
     forced: bool
-    told: Mapping[str, Any] = field(default_factory=dict)
+    unfit_shapes: tuple[Sequence[Shape], Sequence[Shape]] | None = None
+    loose: bool = False
 
     @property
     def unfit(self) -> Check | None:
         """Inputs of other shapes than the benchmark's, which could not be given."""
-        found = self.told.get("unfit")
-        if found is None or self.matched.silent or len(found[0]) != len(found[1]):
+        shapes = self.unfit_shapes
+        if shapes is None or self.matched.silent or len(shapes[0]) != len(shapes[1]):
             return None
         return Check("in", "0", 1.0, 0.0, False, "", 0.0)
 
     def exceeding(self, *kinds: str) -> list[Check]:
         """What noise does not explain, of these kinds."""
-        return [one for one in self.checks if one.kind in kinds and one.exceeds]
+        return [check for check in self.checks if check.kind in kinds and check.exceeds]
 
 
 @dataclass
@@ -100,25 +103,22 @@ def reference_of(
     bench: Side, recording: Recording, matched: Sequence[Matched], inputs: Sequence[Array], *, rounds: int = 1
 ) -> Reference:
     """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding."""
-    found = Reference(recording, matched, list(recording.arrays))
-    for one in matched:
-        _place(found, one)
-    asked = {"do": "force", "own": True, "inputs": len(inputs), "train": recording.train, "reshaped": False}
+    reference = Reference(recording, matched, list(recording.arrays))
+    for call_pair in matched:
+        _place(reference, call_pair)
     if recording.train:
-        specs = [_spec(found, one, one.bench.path, one.bench.call) for one in matched]
-        told, arrays = bench.ask({**asked, "collect": True, "perturbed": None, "calls": specs}, inputs)
-        for (path, call, kind, name), array in zip(told["collected"], arrays, strict=True):
-            found.put(path, call, kind, name, len(found.arrays))
-            found.arrays.append(array)
-    specs = [_spec(found, one, one.bench.path, one.bench.call) for one in matched]
+        run = bench.answer(Force(inputs, None, _specs(reference), recording.train, collect=True))
+        for unit in run.collected:
+            reference.put(unit.path, unit.call, unit.kind, unit.name, len(reference.arrays))
+            reference.arrays.append(unit.array)
+    specs = _specs(reference)
     for seed in range(1, rounds + 1):
-        told, _ = bench.ask({**asked, "collect": False, "perturbed": seed, "calls": specs}, inputs)
-        for one in told["calls"]:
-            for kind, index, level, _scale, comparable, _dtype in one["checks"]:
-                where = (one["path"], one["call"], kind, index)
-                if comparable:
-                    found.noise[where] = max(found.noise.get(where, 0.0), level)
-    return found
+        for call in bench.answer(Force(inputs, None, specs, recording.train, perturbed=seed)).calls:
+            for check in call.checks:
+                where = (call.path, call.call, check.kind, check.index)
+                if check.comparable:
+                    reference.noise[where] = max(reference.noise.get(where, 0.0), check.level)
+    return reference
 
 
 def force(
@@ -129,58 +129,65 @@ def force(
     ``free`` calls get the benchmark's inputs and pass on what they make of them themselves.
     """
     sending = _Sending(reference)
-    specs = [_sent(reference, aligned, one, sending) for one in reference.matched]
-    specs = [{**one, "free": (one["path"], one["call"]) in free} for one in specs]
-    content = {"do": "force", "own": False, "inputs": len(inputs), "train": reference.recording.train}
-    content |= {"collect": False, "perturbed": None, "calls": specs}
-    given = [*inputs, *sending.arrays]
+    specs = [_sent(reference, aligned, matched, sending) for matched in reference.matched]
+    specs = [replace(spec, free=(spec.path, spec.call) in free) for spec in specs]
+    question = Force(inputs, sending.arrays, specs, reference.recording.train, reshaped=True)
     try:
-        told, _ = port.ask({**content, "reshaped": True}, given)
+        run = port.answer(question)
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
         # Code that was written for its own layer's size may not run on the benchmark's.
-        told, _ = port.ask({**content, "reshaped": False}, given)
-    by_call = {(one.port.path, one.port.call): one for one in reference.matched}
-    order = [by_call[one["path"], one["call"]] for one in told["calls"]]
+        run = port.answer(replace(question, reshaped=False))
+    by_call = {(matched.port.path, matched.port.call): matched for matched in reference.matched}
+    order = [by_call[call.path, call.call] for call in run.calls]
     return [
         Checked(
-            here,
-            order[one["parent"]] if one["parent"] is not None else None,
-            [_check(reference, aligned, here, *each) for each in one["checks"]],
-            one["forced"],
-            {name: one[name] for name in ("unfit", "shapes", "counts", "loose") if name in one},
+            matched,
+            order[call.parent] if call.parent is not None else None,
+            [_check(reference, aligned, matched, measured) for measured in call.checks],
+            call.forced,
+            call.unfit,
+            call.loose,
         )
-        for one, here in zip(told["calls"], order, strict=True)
+        for call, matched in zip(run.calls, order, strict=True)
     ]
 
 
-def _place(reference: Reference, one: Matched) -> None:
-    path, call = one.bench.path, one.bench.call
-    for kind, places in (("in", one.bench.ins), ("out", one.bench.outs)):
+def _specs(reference: Reference) -> list[CallSpec]:
+    """The benchmark's own calls."""
+    return [_spec(reference, matched, matched.bench) for matched in reference.matched]
+
+
+def _place(reference: Reference, matched: Matched) -> None:
+    bench = matched.bench
+    path, call = bench.path, bench.call
+    for kind, places in (("in", bench.ins), ("out", bench.outs)):
         for index, place in enumerate(places):
             reference.put(path, call, kind, str(index), place)
-    for index, place in enumerate(one.bench.outs):
+    for index, place in enumerate(bench.outs):
         gout = reference.recording.gout(place)
         if gout is not None:
             reference.put(path, call, "gout", str(index), gout)
 
 
-def _spec(reference: Reference, one: Matched, path: str, call: int) -> dict[str, Any]:
-    recording, outs = reference.recording, one.bench.outs
-    gathered = reference.places.get((one.bench.path, one.bench.call), {})
-    return {
-        "path": path,
-        "call": call,
-        "ins": list(one.bench.ins),
-        "outs": list(outs),
-        "gouts": [recording.gout(place) for place in outs if recording.is_float(place)],
-        "unit": one.unit,
-        "silent": one.silent,
-        "floor": _WIDEST,
-        "free": False,
-        **{kind: gathered.get(kind, {}) for kind in ("gin", "grad", "buffer")},
-    }
+def _spec(reference: Reference, matched: Matched, at: Call) -> CallSpec:
+    """A matched call as it is forced at ``at``, the benchmark's or the port's."""
+    recording, bench = reference.recording, matched.bench
+    gathered = reference.places.get((bench.path, bench.call), {})
+    return CallSpec(
+        at.path,
+        at.call,
+        bench.ins,
+        bench.outs,
+        [recording.gout(place) for place in bench.outs if recording.is_float(place)],
+        matched.unit,
+        matched.silent,
+        _SILENT_LEVEL,
+        gathered.get("gin", {}),
+        gathered.get("grad", {}),
+        gathered.get("buffer", {}),
+    )
 
 
 class _Sending:
@@ -203,21 +210,29 @@ class _Sending:
         return len(self.arrays) - 1
 
 
-def _sent(reference: Reference, aligned: Aligned, one: Matched, sending: _Sending) -> dict[str, Any]:
+def _sent(reference: Reference, aligned: Aligned, matched: Matched, sending: _Sending) -> CallSpec:
     """A call's spec for the port: places in what is sent, parameters under the port's names and in its layout."""
-    found = _spec(reference, one, one.port.path, one.port.call)
-    found["ins"], found["outs"] = ([sending.at(place) for place in found[kind]] for kind in ("ins", "outs"))
-    found["gouts"] = [sending.at(place) if place is not None else None for place in found["gouts"]]
-    found["gin"] = {index: sending.at(place) for index, place in found["gin"].items()}
-    for kind in ("grad", "buffer"):
-        found[kind] = {
-            pair.port_path[len(one.port.path) + bool(one.port.path) :]: sending.add(pair.laid(reference.arrays[place]))
-            for name, place in found[kind].items()
-            if (pair := aligned.by_bench_path.get(_joined(one.bench.path, name))) is not None
+    here, there = matched.port.path, matched.bench.path
+
+    def named(places: Mapping[str, int]) -> dict[str, int]:
+        return {
+            pair.port_path[len(here) + bool(here) :]: sending.add(pair.laid(reference.arrays[place]))
+            for name, place in places.items()
+            if (pair := aligned.by_bench_path.get(_joined(there, name))) is not None
             and pair.layout is not None
-            and _inside(pair.port_path, one.port.path)
+            and _inside(pair.port_path, here)
         }
-    return found
+
+    spec = _spec(reference, matched, matched.port)
+    return replace(
+        spec,
+        ins=[sending.at(place) for place in spec.ins],
+        outs=[sending.at(place) for place in spec.outs],
+        gouts=[sending.at(place) if place is not None else None for place in spec.gouts],
+        gin={index: sending.at(place) for index, place in spec.gin.items()},
+        grad=named(spec.grad),
+        buffer=named(spec.buffer),
+    )
 
 
 def _joined(path: str, name: str) -> str:
@@ -231,31 +246,28 @@ def _inside(path: str, above: str) -> bool:
 def _check(
     reference: Reference,
     aligned: Aligned,
-    here: Matched,
-    kind: str,
-    index: str,
-    level: float,
-    scale: float,
-    comparable: bool,
-    dtype: str,
+    matched: Matched,
+    measured: Measured,
 ) -> Check:
-    path, call = here.bench.path, here.bench.call
-    there = index
+    path, call, kind = matched.bench.path, matched.bench.call, measured.kind
+    there = measured.index
     if kind in ("grad", "buffer"):
-        pair = aligned.by_port_path[_joined(here.port.path, index)]
+        pair = aligned.by_port_path[_joined(matched.port.path, measured.index)]
         there = pair.bench_path[len(path) + bool(path) :]
     own = reference.array(path, call, kind, there)
-    dtypes = (dtype, own.dtype.name if own is not None else dtype)
+    dtypes = (measured.dtype, own.dtype.name if own is not None else measured.dtype)
     noise = reference.noise.get((path, call, kind, there), 0.0)
-    floor = max(_least(reference, here, kind, dtypes), _MARGIN * noise)
-    return Check(kind, index, level, scale, comparable, dtype, floor, noise)
+    floor = max(_least(reference, matched, kind, dtypes), _NOISE_MARGIN * noise)
+    return Check(
+        kind, measured.index, measured.level, measured.scale, measured.comparable, measured.dtype, floor, noise
+    )
 
 
-def _least(reference: Reference, here: Matched, kind: str, dtypes: tuple[str, str]) -> float:
+def _least(reference: Reference, matched: Matched, kind: str, dtypes: tuple[str, str]) -> float:
     """What two libraries' kernels may differ by, whatever the noise of these very numbers."""
     recording = reference.recording
-    shapes = [recording.shapes[place][1] for place in (*here.bench.ins, *here.bench.outs)]
+    shapes = [recording.shapes[place][1] for place in (*matched.bench.ins, *matched.bench.outs)]
     longest = max((prod(shape[1:]) for shape in shapes), default=1)
     terms = max((prod(shape) for shape in shapes), default=1) if kind == "grad" else longest
     floor = tensor_floor(dtypes, 0, reduction=terms)
-    return _SHORT * floor if unit(dtypes) > _SHORT_UNIT else floor
+    return _SHORT_FACTOR * floor if unit(dtypes) > _SHORT_UNIT else floor

@@ -14,12 +14,12 @@ from trueline.pair.coarse import Coarse
 from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
 from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of
-from trueline.pair.forward.shorter import Shorter, allowed, shorter
-from trueline.pair.sides.recorded import Call, Recording
+from trueline.pair.forward.precision import Shorter, allowed, shorter
+from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 # A difference this many times beyond noise cannot vanish one level up by chance.
-_FAR: Final = 30.0
+_MIN_EXCESS: Final = 30.0
 _RECURRENT: Final = ("rnn", "gru", "lstm", "rnncell", "grucell", "lstmcell")
 
 
@@ -50,23 +50,29 @@ def isolate(
     checked = allowed(checked, short)
     found = list(beyond(coarse, aligned, faults_of(checked, reference)))
     parted = {
-        one.called for one in found if one.at is None and one.matched.port.parent is not None and one.exceeds_in("out")
+        fault.called
+        for fault in found
+        if fault.at is None and fault.matched.port.parent is not None and fault.exceeds_in("out")
     }
     if not parted:
         return Isolated(reference, checked, found, together, short)
     wider = match_calls(aligned, *recordings, without={*together, *parted})
     wide = reference_of(sides[0], recordings[0], wider, inputs)
     again = allowed(force(sides[1], aligned, wide, inputs), short)
-    left = {one.called for one in beyond(coarse, aligned, faults_of(again, wide))}
-    above = {one.called for one in wider}
-    kept = [one for one in found if _nearest(recordings[1], one, above) in left or not one.forward or not _far(one)]
+    left = {fault.called for fault in beyond(coarse, aligned, faults_of(again, wide))}
+    above = {call_pair.called for call_pair in wider}
+    kept = [
+        fault
+        for fault in found
+        if _nearest(recordings[1], fault, above) in left or not fault.forward or not _far(fault)
+    ]
 
     def freed(calls: Collection[Called]) -> list[Fault]:
         loose = allowed(force(sides[1], aligned, reference, inputs, calls), short)
         return list(beyond(coarse, aligned, faults_of(loose, reference)))
 
     kept = divided(kept, checked, aligned.port, freed)
-    alike = parted - {one.called for one in kept}
+    alike = parted - {fault.called for fault in kept}
     return Isolated(reference, checked, kept, together | alike, short)
 
 
@@ -77,33 +83,33 @@ def coarse_of(sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array
 
 def beyond(coarse: Coarse, aligned: Aligned, faults: Iterable[Fault]) -> Iterator[Fault]:
     """The faults that a coarse operator does not explain."""
-    for one in faults:
-        if not coarse.possible or not _may_be_in(aligned, one) or any(not each.comparable for each in one.checks):
-            yield one
-        elif left := [each for each in one.checks if each.level > coarse.explained(each.level)]:
-            yield replace(one, checks=left)
+    for fault in faults:
+        if not coarse.possible or not _may_be_in(aligned, fault) or any(not check.comparable for check in fault.checks):
+            yield fault
+        elif left := [check for check in fault.checks if check.level > coarse.explained(check.level)]:
+            yield replace(fault, checks=left)
 
 
-def _may_be_in(aligned: Aligned, one: Fault) -> bool:
+def _may_be_in(aligned: Aligned, fault: Fault) -> bool:
     """Whether such an operator can be in it: not in layers that are known to do without."""
-    if one.between:
+    if fault.between:
         return True
     classes = (aligned.bench.classes, aligned.port.classes)
     names = [
-        known.get(call.path, "") for known, call in zip(classes, (one.matched.bench, one.matched.port), strict=True)
+        known.get(call.path, "") for known, call in zip(classes, (fault.matched.bench, fault.matched.port), strict=True)
     ]
     kinds = [layer.kind for name in names if (layer := layer_of_class(name)) is not None]
     return not kinds or any(kind in _RECURRENT for kind in kinds)
 
 
-def _far(one: Fault) -> bool:
+def _far(fault: Fault) -> bool:
     """Whether a fault is large enough to show one level up if it is one."""
-    return any(not each.comparable or each.level > _FAR * each.floor for each in one.checks)
+    return any(not check.comparable or check.level > _MIN_EXCESS * check.floor for check in fault.checks)
 
 
-def _nearest(recording: Recording, one: Fault, above: set[Called]) -> Called | None:
+def _nearest(recording: Recording, fault: Fault, above: set[Called]) -> Called | None:
     """The innermost call that is still matched, around a fault or itself."""
-    call: Call | None = recording.by_name[one.called]
+    call: Call | None = recording.by_name[fault.called]
     while call is not None and (call.path, call.call) not in above:
         call = recording.calls[call.parent] if call.parent is not None else None
     return (call.path, call.call) if call is not None else None

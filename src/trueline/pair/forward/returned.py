@@ -6,7 +6,7 @@ from typing import Final
 
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.sides.recorded import Returned
+from trueline.pair.questions.recording import Returned
 
 _SHOWN: Final = 6
 
@@ -32,11 +32,11 @@ def _both(bench: Returned, port: Returned) -> dict[str, Message]:
     return {"bench": _in_words(bench), "port": _in_words(port)}
 
 
-def _in_words(one: Returned) -> Message:
-    count = len(one.names)
-    if one.form == "tensor":
+def _in_words(returned: Returned) -> Message:
+    count = len(returned.names)
+    if returned.form == "tensor":
         return message("pair_stage.returned_tensor")
-    if one.form == "sequence":
-        return message("pair_stage.returned_several", kind=one.kind, count=count)
-    names = ", ".join(one.names[:_SHOWN]) + (", …" if count > _SHOWN else "")
-    return message("pair_stage.returned_named", kind=one.kind, count=count, names=names)
+    if returned.form == "sequence":
+        return message("pair_stage.returned_several", kind=returned.kind, count=count)
+    names = ", ".join(returned.names[:_SHOWN]) + (", …" if count > _SHOWN else "")
+    return message("pair_stage.returned_named", kind=returned.kind, count=count, names=names)

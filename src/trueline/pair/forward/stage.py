@@ -17,21 +17,21 @@ from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, 
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
-from trueline.pair.forward.far import far_causes
+from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
-from trueline.pair.sides.recorded import Recording, Returned, record
+from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import Verified, verify
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 # Whole networks whose outputs lie this close, relative to the largest, need no measured noise to be called the same.
 _CLOSE = 1e-4
 _SMALLEST = 48
 
 
-def nobody(_: str) -> None:
+def no_progress(_: str) -> None:
     """Nobody is told."""
 
 
@@ -57,12 +57,16 @@ class Forward:
     @property
     def checks(self) -> int:
         """How many numbers were compared."""
-        return sum(len(one.checks) for each in (self.evaluated, self.trained, *self.sizes) for one in each.checked)
+        return sum(
+            len(checked.checks)
+            for isolated in (self.evaluated, self.trained, *self.sizes)
+            for checked in isolated.checked
+        )
 
     @property
     def modules(self) -> int:
         """How many modules of the port were judged."""
-        return len({one.port.path for one in self.evaluated.reference.matched})
+        return len({matched.port.path for matched in self.evaluated.reference.matched})
 
 
 def run_forward(
@@ -73,51 +77,51 @@ def run_forward(
     recordings: tuple[Recording, Recording],
     *,
     below: str = "",
-    tell: Tell = nobody,
+    progress: Progress = no_progress,
 ) -> Forward:
     """All forced runs and the causes of what they show; ``below`` keeps to one module of the port.
 
     ``recordings`` are both sides' in evaluation, the benchmark's with its arrays.
     """
     sides, given, seen = (bench, port), inputs, recordings
-    tell("eval")
+    progress("eval")
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
-    found = evaluated.shorter.blames() if evaluated.shorter is not None else []
-    found += _causes(sides, aligned, evaluated, recordings[1], below)
-    tell("size")
+    blames = evaluated.shorter.blames() if evaluated.shorter is not None else []
+    blames += _causes(sides, aligned, evaluated, recordings[1], below)
+    progress("size")
     runs = [_Run(evaluated, recordings[1], inputs)]
-    for one in _at_other_sizes(sides, aligned, evaluated, inputs):
-        runs.append(one)
-        known = _known(found)
-        more = _causes(sides, aligned, one.isolated, one.port, below)
-        found += [blame for blame in more if (blame.module, blame.cause) not in known]
+    for run in _at_other_sizes(sides, aligned, evaluated, inputs):
+        runs.append(run)
+        known = _known(blames)
+        more = _causes(sides, aligned, run.isolated, run.port, below)
+        blames += [blame for blame in more if (blame.module, blame.cause) not in known]
     # The size that costs less: both have been looked at.
     smallest = min(runs, key=lambda one: one.size)
     inputs = smallest.inputs
     far = far_causes(sides, aligned, smallest.isolated, smallest.port, inputs)
-    found += [one for one in far if is_below(one.module, below)]
-    tell("train")
+    blames += [blame for blame in far if is_below(blame.module, below)]
+    progress("train")
     recordings = _recorded(sides, inputs, train=True)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
-    blamed = {path for one in found if not one.latent for path in (one.module, *also_in(one))}
-    found += [one for one in _causes(sides, aligned, trained, recordings[1], below) if one.module not in blamed]
-    tell("latent")
-    found += [one for one in _unseen(sides, aligned, trained, recordings, found) if is_below(one.module, below)]
+    blamed = {path for blame in blames if not blame.latent for path in (blame.module, *also_in(blame))}
+    blames += [blame for blame in _causes(sides, aligned, trained, recordings[1], below) if blame.module not in blamed]
+    progress("latent")
+    blames += [blame for blame in _unseen(sides, aligned, trained, recordings, blames) if is_below(blame.module, below)]
     if not below:
-        found += compiled_blames(sides, inputs)
+        blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
-    faults = [fault for one in (evaluated, *sizes, trained) for fault in one.faults]
+    faults = [fault for isolated in (evaluated, *sizes, trained) for fault in isolated.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
     said = None
     if not below and (returned := _returned(seen)) is not None:
         said = returned_otherwise(*returned)
         other = other_outputs(*returned) if not faults else None
-        found += [other] if other is not None else []
-    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(found), faults, inputs, said)
+        blames += [other] if other is not None else []
+    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(blames), faults, inputs, said)
 
 
 def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Returned] | None:
-    bench, port = (one.returned for one in recordings)
+    bench, port = (recording.returned for recording in recordings)
     return (bench, port) if bench is not None and port is not None else None
 
 
@@ -131,20 +135,20 @@ class _Run:
 
     @property
     def size(self) -> int:
-        return sum(one.size for one in self.inputs)
+        return sum(array.size for array in self.inputs)
 
 
 def _evaluated(
     sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], inputs: Sequence[Array]
 ) -> tuple[Aligned, Isolated]:
     """The forced run of evaluation, and how both are matched where blocks nest otherwise and fewer then differ."""
-    found = isolate(sides, aligned, recordings, inputs)
-    nested = outermost_first(aligned, recordings) if found.faults else None
+    isolated = isolate(sides, aligned, recordings, inputs)
+    nested = outermost_first(aligned, recordings) if isolated.faults else None
     if nested is not None:
         other = isolate(sides, nested, recordings, inputs)
-        if len(other.faults) < len(found.faults):
+        if len(other.faults) < len(isolated.faults):
             return nested, other
-    return aligned, found
+    return aligned, isolated
 
 
 def _at_other_sizes(
@@ -162,44 +166,44 @@ def _unseen(
     aligned: Aligned,
     trained: Isolated,
     recordings: tuple[Recording, Recording],
-    found: Sequence[Blame],
+    blames: Sequence[Blame],
 ) -> Iterator[Blame]:
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
     dropped = drop_blames(sides, aligned, recordings, trained.reference)
     yield from dropped
-    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*found, *dropped]))
+    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*blames, *dropped]))
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
     """Outputs of the whole networks where every module agrees; noise is measured only where they are not close."""
     there, here = evaluated.reference.recording.outputs, port.forward(inputs)
-    close = len(there) == len(here) and all(_close(one, other) for one, other in zip(here, there, strict=True))
+    close = len(there) == len(here) and all(map(_close, here, there))
     return None if close else verify(bench, port, inputs, rounds=2)
 
 
-def _close(one: Array, other: Array) -> bool:
-    if one.shape != other.shape:
+def _close(first: Array, second: Array) -> bool:
+    if first.shape != second.shape:
         return False
     # Formats that NumPy does not know have no arithmetic of their own.
-    here, there = one.astype(np.float64), other.astype(np.float64)
+    here, there = first.astype(np.float64), second.astype(np.float64)
     return bool(np.allclose(here, there, rtol=0, atol=_CLOSE * float(np.abs(there).max(initial=0))))
 
 
-def _known(found: Sequence[Blame]) -> set[tuple[str, Cause]]:
-    return {(path, one.cause) for one in found for path in (one.module, *also_in(one))}
+def _known(blames: Sequence[Blame]) -> set[tuple[str, Cause]]:
+    return {(path, blame.cause) for blame in blames for path in (blame.module, *also_in(blame))}
 
 
 def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
     bench, port = sides
-    return record(bench, inputs, train=train, arrays=True), record(port, inputs, train=train, arrays=False)
+    return bench.answer(Record(inputs, train=train, send=True)), port.answer(Record(inputs, train=train, send=False))
 
 
 def _causes(
     sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
 ) -> list[Blame]:
-    faults = [one for one in merged(isolated.faults, aligned.port) if is_below(one.matched.port.path, below)]
+    faults = [fault for fault in merged(isolated.faults, aligned.port) if is_below(fault.matched.port.path, below)]
     causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
-    return [blame for one in faults for blame in causes.of(one, recording)]
+    return [blame for fault in faults for blame in causes.of(fault, recording)]
 
 
 def is_below(path: str, above: str) -> bool:
@@ -209,9 +213,9 @@ def is_below(path: str, above: str) -> bool:
 
 def other_sizes(inputs: Sequence[Array]) -> list[list[Array]]:
     """Smaller inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones."""
-    if not any(one.ndim >= 4 and "float" in one.dtype.name for one in inputs):
+    if not any(array.ndim >= 4 and "float" in array.dtype.name for array in inputs):
         return []
-    return [[_resized(one) for one in inputs]]
+    return [[_resized(array) for array in inputs]]
 
 
 def _resized(array: Array) -> Array:
@@ -241,10 +245,10 @@ def _at_size(
         return None
 
 
-def forward_result(found: Forward) -> StageResult:
+def forward_result(forward: Forward) -> StageResult:
     """Stage 3 in one sentence."""
-    blames = [one for one in found.blames if one.stage is Stage.FORWARD]
-    whole = found.verified
+    blames = [blame for blame in forward.blames if blame.stage is Stage.FORWARD]
+    whole = forward.verified
     worst = whole.worst if whole is not None else None
     if not blames and whole is not None and whole.verdict is Verdict.DIFFERS and worst is not None:
         text = message("pair_stage.unknown_whole")
@@ -252,7 +256,7 @@ def forward_result(found: Forward) -> StageResult:
             Blame(Stage.FORWARD, Cause.UNKNOWN, text, measured=worst.level, limit=worst.floor.value),
         ]
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    text = message("pair_stage.forward", modules=found.modules, checks=found.checks, sizes=1 + len(found.sizes))
-    if found.returned is not None:
-        text = message("pair_stage.both", first=text, second=found.returned)
+    text = message("pair_stage.forward", modules=forward.modules, checks=forward.checks, sizes=1 + len(forward.sizes))
+    if forward.returned is not None:
+        text = message("pair_stage.both", first=text, second=forward.returned)
     return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))

@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.loss.asking import Answer, Answered, Compared
+from trueline.pair.blame import Blame, Cause, Setting, Stage
+from trueline.pair.loss.answers import Answer, Answered, Compared
 from trueline.pair.loss.cases import RARE, CaseName
 from trueline.pair.loss.fit import CLOSE, Seen, fit
 from trueline.pair.loss.forms import LossForm, Over, Rows, Wide, evaluate
-from trueline.pair.loss.suspects import Told, by_ratio, evidence, unexplained
-from trueline.pair.sides.part_about import About
+from trueline.pair.loss.suspects import LossComparison, by_ratio, evidence, unexplained
+from trueline.pair.questions.parts import About
 
 _MOST_SHOWN: Final = 8
 _FIT: Final = (CaseName.PLAIN, CaseName.UNEVEN, CaseName.SOFT, CaseName.MORE_CLASSES)
 
 
-def blames_of(told: Told) -> list[Blame]:
+def blames_of(comparison: LossComparison) -> list[Blame]:
     """The causes, at least one."""
-    there = _form(told, lambda one: one.bench, told.bench)
-    here = _form(told, lambda one: one.port, told.port)
+    there = _form(comparison, lambda compared: compared.bench, comparison.bench)
+    here = _form(comparison, lambda compared: compared.port, comparison.port)
     if there is not None and here is not None:
-        found = list(_Differences(told, there, here).blames())
-        if found:
-            return found
-    return [by_ratio(told) or unexplained(told)]
+        blames = list(_Differences(comparison, there, here).blames())
+        if blames:
+            return blames
+    return [by_ratio(comparison) or unexplained(comparison)]
 
 
-def _form(told: Told, side: Callable[[Compared], Answer], about: About) -> LossForm | None:
+def _form(comparison: LossComparison, side: Callable[[Compared], Answer], about: About) -> LossForm | None:
     seen: list[Seen] = []
     ignoring: list[tuple[int, Seen]] = []
-    for one in told.compared:
-        answer = side(one)
+    for compared in comparison.compared:
+        answer = side(compared)
         if not isinstance(answer, Answered):
             continue
-        found = answer.seen(one.case)
-        if one.case.name in _FIT and _finite(found):
+        found = answer.seen(compared.case)
+        if compared.case.name in _FIT and _finite(found):
             seen.append(found)
-        elif one.case.name is CaseName.IGNORED:
-            ignoring.append((int(one.case.index.reshape(-1)[0]), found))
+        elif compared.case.name is CaseName.IGNORED:
+            ignoring.append((int(compared.case.index.reshape(-1)[0]), found))
     return fit(seen, about.numbers, ignoring) if seen else None
 
 
@@ -54,9 +54,9 @@ def _finite(seen: Seen) -> bool:
 class _Differences:
     """Setting by setting: the benchmark's form with the port's setting shows what that one alone does."""
 
-    def __init__(self, told: Told, there: LossForm, here: LossForm) -> None:
-        self.told, self.there, self.here = told, there, here
-        self.limit = max(one.limit for one in told.compared)
+    def __init__(self, comparison: LossComparison, there: LossForm, here: LossForm) -> None:
+        self.comparison, self.there, self.here = comparison, there, here
+        self.limit = max(compared.limit for compared in comparison.compared)
 
     def blames(self) -> Iterator[Blame]:
         here, there = self.here, self.there
@@ -75,7 +75,7 @@ class _Differences:
         else:
             yield from self._settings()
         if here.reduction is not there.reduction:
-            words = [message(f"pair_parts.reduction_{one.reduction}") for one in (there, here)]
+            words = [message(f"pair_parts.reduction_{form.reduction}") for form in (there, here)]
             yield self._blame(
                 Cause.REDUCTION,
                 ("reduction",),
@@ -118,7 +118,7 @@ class _Differences:
             text = message("pair_parts.loss_beta", bench=there.beta, port=here.beta)
             yield self._blame(Cause.ATTRIBUTE, ("beta",), text, there.beta, here.beta)
         if here.ignored != there.ignored:
-            bench, port = (", ".join(map(str, one.ignored)) or "-" for one in (there, here))
+            bench, port = (", ".join(map(str, form.ignored)) or "-" for form in (there, here))
             text = message("pair_parts.loss_ignored", bench=bench, port=port)
             yield self._blame(Cause.IGNORED_INDEX, ("ignored",), text, bench, port)
 
@@ -129,14 +129,18 @@ class _Differences:
 
     def _effect(self, names: Sequence[str]) -> float:
         changed = replace(self.there, **{name: getattr(self.here, name) for name in names})
-        return max(_apart(changed, self.there, one.case.rows()) for one in self.told.compared if _usable(one))
+        return max(
+            _apart(changed, self.there, compared.case.rows())
+            for compared in self.comparison.compared
+            if _usable(compared)
+        )
 
-    def _blame(self, cause: Cause, names: Sequence[str], text: Message, bench: Any, port: Any) -> Blame:
+    def _blame(self, cause: Cause, names: Sequence[str], text: Message, bench: Setting, port: Setting) -> Blame:
         changed = [name for name in names if getattr(self.here, name) != getattr(self.there, name)]
         settings = [value for name in changed if isinstance(value := getattr(self.here, name), float)]
-        differing = [one for one in self.told.compared if one.apart]
-        latent = all(one.case.name in RARE for one in differing) and not self._real(cause)
-        plain = self.told.compared[0]
+        differing = [compared for compared in self.comparison.compared if compared.apart]
+        latent = all(compared.case.name in RARE for compared in differing) and not self._real(cause)
+        plain = self.comparison.compared[0]
         assert isinstance(plain.bench, Answered)
         seen = plain.bench.seen(plain.case)
         return Blame(
@@ -150,20 +154,20 @@ class _Differences:
             measured=self._effect(names),
             limit=self.limit,
             left=_relative(seen.value, evaluate(self.there, seen.rows)[0]),
-            line=self.told.port.line(*settings),
-            other_line=self.told.bench.line(),
+            line=self.comparison.port.line(*settings),
+            other_line=self.comparison.bench.line(),
             edit=message("pair_parts.edit_loss", what=str(cause), value=_as_text(bench)),
-            evidence=evidence(self.told),
+            evidence=evidence(self.comparison),
         )
 
     def _real(self, cause: Cause) -> bool:
         return cause is Cause.IGNORED_INDEX and bool(
-            self.told.real & (set(self.here.ignored) ^ set(self.there.ignored))
+            self.comparison.real & (set(self.here.ignored) ^ set(self.there.ignored))
         )
 
 
-def _usable(one: Compared) -> bool:
-    return isinstance(one.bench, Answered) and one.case.name not in (CaseName.EXTREME, CaseName.ONE)
+def _usable(compared: Compared) -> bool:
+    return isinstance(compared.bench, Answered) and compared.case.name not in (CaseName.EXTREME, CaseName.ONE)
 
 
 def _apart(changed: LossForm, wanted: LossForm, rows: Rows) -> float:
@@ -198,8 +202,8 @@ def _pair(bounds: tuple[float, float]) -> str:
 
 def _shown(weights: Sequence[tuple[int, float]]) -> str:
     more = ", …" if len(weights) > _MOST_SHOWN else ""
-    return ", ".join(f"{label}: {one:.4g}" for label, one in weights[:_MOST_SHOWN]) + more or "-"
+    return ", ".join(f"{label}: {number:.4g}" for label, number in weights[:_MOST_SHOWN]) + more or "-"
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -115,7 +115,7 @@ def layouts(outputs: Sequence[Array] | None, classes: int | None) -> list[Layout
         sides = [
             side if place == axis else min(side, _MOST_SIDE) for place, side in enumerate(first.shape[1:], start=1)
         ]
-        found.append(Layout((tuple(sides), *(one.shape[1:] for one in outputs[1:])), axis))
+        found.append(Layout((tuple(sides), *(array.shape[1:] for array in outputs[1:])), axis))
     return found
 
 

@@ -53,12 +53,12 @@ def fit(
     The settings are read off the first case, whose targets are one-hot; ``known`` are numbers that the loss was
     built with, which decide where two settings give the same. ``ignoring`` are cases with a label that may not count.
     """
-    found = [form for form in _candidates(seen[0]) if all(fits(form, one) for one in seen)]
-    best = min(found, key=lambda form: _strangeness(form, known), default=None)
-    for label, one in ignoring if best is not None else ():
+    forms = [form for form in _candidates(seen[0]) if all(fits(form, one) for one in seen)]
+    best = min(forms, key=lambda form: _strangeness(form, known), default=None)
+    for label, look in ignoring if best is not None else ():
         assert best is not None
         tried = [replace(best, ignored=(*best.ignored, label), reduction=how) for how in _if_ignored(best.reduction)]
-        best = next((form for form in tried if fits(form, one)), best)
+        best = next((form for form in tried if fits(form, look)), best)
     return best
 
 
@@ -82,11 +82,11 @@ def _near(found: Wide, wanted: Wide) -> bool:
 
 def _strangeness(form: LossForm, known: Collection[float]) -> tuple[int, ...]:
     settings = (form.smoothing, form.factor, form.beta, form.positive)
-    unknown = form.smoothing != 0.0 and not any(abs(form.smoothing - one) < CLOSE for one in known)
+    unknown = form.smoothing != 0.0 and not any(abs(form.smoothing - number) < CLOSE for number in known)
     return (
         int(form.factor != 1.0),
         int(unknown),
-        sum(len(f"{one:g}") for one in settings),
+        sum(len(f"{number:g}") for number in settings),
         list(Family).index(form.family),
         list(Reduction).index(form.reduction),
     )
@@ -118,11 +118,11 @@ def _row_candidates(family: Family, first: Seen) -> Iterator[LossForm]:
     for label in np.unique(first.rows.labels):
         picked = first.rows.labels == label
         scales[int(label)], off[int(label)] = _label_fit(family, first, picked)
-    largest = max(abs(one) for one in scales.values())
+    largest = max(abs(number) for number in scales.values())
     if not largest:
         return
-    ignored = tuple(label for label, one in scales.items() if abs(one) < CLOSE * largest)
-    counted = {label: one for label, one in scales.items() if label not in ignored}
+    ignored = tuple(label for label, number in scales.items() if abs(number) < CLOSE * largest)
+    counted = {label: number for label, number in scales.items() if label not in ignored}
     share = float(np.median([off[label] for label in counted]))
     even = max(counted.values()) - min(counted.values()) < 10 * CLOSE * largest
     base = LossForm(family, ignored=ignored)
@@ -159,18 +159,18 @@ def _label_fit(family: Family, seen: Seen, picked: Wide) -> tuple[float, float]:
 
 
 def _least_squares(basis: Sequence[Wide], wanted: Wide) -> list[float]:
-    matrix = np.stack([one.reshape(-1) for one in basis], axis=1)
+    matrix = np.stack([array.reshape(-1) for array in basis], axis=1)
     return [float(one) for one in np.linalg.lstsq(matrix, wanted.reshape(-1), rcond=None)[0]]
 
 
 def _weighted(form: LossForm, scales: dict[int, float], first: Seen) -> Iterator[LossForm]:
     mean = sum(scales.values()) / len(scales)
-    relative = tuple((label, short(one / mean)) for label, one in scales.items())
-    yield replace(form, weights=tuple((label, one / mean) for label, one in scales.items()))
+    relative = tuple((label, short(number / mean)) for label, number in scales.items())
+    yield replace(form, weights=tuple((label, number / mean) for label, number in scales.items()))
     count = float(len(first.rows.values))
     for reduction, by in ((Reduction.SUM, 1.0), (Reduction.MEAN_ALL, count)):
         kept = Reduction.NONE if first.value.size > 1 and reduction is Reduction.SUM else reduction
-        weights = tuple((label, short(one * by)) for label, one in scales.items())
+        weights = tuple((label, short(number * by)) for label, number in scales.items())
         yield replace(form, reduction=kept, weights=weights)
     yield replace(form, weights=relative)
 
@@ -202,7 +202,7 @@ def _element_candidates(family: Family, first: Seen) -> Iterator[LossForm]:
         up, high = _least_squares([(sigmoid(inner) * chain)[on], chain[on]], g[on])
         if not scale or not up:
             return
-        bounds = tuple(short(one) if abs(one) > CLOSE else 0.0 for one in (-low / scale, -high / up))
+        bounds = tuple(short(number) if abs(number) > CLOSE else 0.0 for number in (-low / scale, -high / up))
         form = replace(form, positive=short(up / scale), bounds=(bounds[0], bounds[1]))
     elif family is Family.BCE:
         if x.min() <= 0.0 or x.max() >= 1.0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -168,45 +168,45 @@ def _element_terms(form: LossForm, rows: Rows) -> tuple[Wide, Wide]:
     return np.asarray(terms), np.asarray(slopes)
 
 
-def _bce_logits(x: Wide, t: Wide, form: LossForm) -> tuple[Any, Any]:
+def _bce_logits(x: Wide, t: Wide, form: LossForm) -> tuple[Wide, Wide]:
     probability = sigmoid(x)
     on, off = np.logaddexp(0.0, -x), np.logaddexp(0.0, x)
     up = form.positive * t
     return up * on + (1 - t) * off, (up + 1 - t) * probability - up
 
 
-def _sigmoid_twice(x: Wide, t: Wide, form: LossForm) -> tuple[Any, Any]:
+def _sigmoid_twice(x: Wide, t: Wide, form: LossForm) -> tuple[Wide, Wide]:
     inner = sigmoid(x)
     terms, slopes = _bce_logits(inner, t, form)
     return terms, slopes * inner * (1 - inner)
 
 
-def _bce(x: Wide, t: Wide, form: LossForm) -> tuple[Any, Any]:
+def _bce(x: Wide, t: Wide, form: LossForm) -> tuple[Wide, Wide]:
     up = form.positive * t
     terms = -(up * np.maximum(np.log(x), -100.0) + (1 - t) * np.maximum(np.log1p(-x), -100.0))
     return terms, (1 - t) / (1 - x) - up / x
 
 
-def _mse(x: Wide, t: Wide, _: LossForm) -> tuple[Any, Any]:
+def _mse(x: Wide, t: Wide, _: LossForm) -> tuple[Wide, Wide]:
     return (x - t) ** 2, 2 * (x - t)
 
 
-def _l1(x: Wide, t: Wide, _: LossForm) -> tuple[Any, Any]:
+def _l1(x: Wide, t: Wide, _: LossForm) -> tuple[Wide, Wide]:
     return np.abs(x - t), np.sign(x - t)
 
 
-def _smooth_l1(x: Wide, t: Wide, form: LossForm) -> tuple[Any, Any]:
+def _smooth_l1(x: Wide, t: Wide, form: LossForm) -> tuple[Wide, Wide]:
     apart, beta = x - t, form.beta
     near = np.abs(apart) < beta
     terms = np.where(near, 0.5 * apart**2 / beta, np.abs(apart) - 0.5 * beta)
     return terms, np.where(near, apart / beta, np.sign(apart))
 
 
-def _kl(x: Wide, t: Wide, _: LossForm) -> tuple[Any, Any]:
+def _kl(x: Wide, t: Wide, _: LossForm) -> tuple[Wide, Wide]:
     return np.where(t > 0, t * (np.log(np.where(t > 0, t, 1.0)) - x), 0.0), -t
 
 
-_ELEMENTS: Final[dict[Family, Callable[[Wide, Wide, LossForm], tuple[Any, Any]]]] = {
+_ELEMENTS: Final[dict[Family, Callable[[Wide, Wide, LossForm], tuple[Wide, Wide]]]] = {
     Family.BCE_LOGITS: _bce_logits,
     Family.SIGMOID_TWICE: _sigmoid_twice,
     Family.BCE: _bce,

@@ -10,11 +10,12 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.blame import Blame, Cause, Stage
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About
 
 # torch's and MindSpore's own default: a loss that says it ignores this has been told nothing.
 _DEFAULT: Final = -100
-_MOST: Final = 3
+# So many labels that could be ignored are tried.
+_MAX_LABELS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Ignoring:
     """
 
     tried: tuple[int, ...] = ()
-    told: tuple[int, ...] = ()
+    stated: tuple[int, ...] = ()
     real: frozenset[int] = frozenset()
 
     def blames(self, bench: About, port: About) -> list[Blame]:
@@ -43,7 +44,7 @@ class Ignoring:
                 other_line=bench.line(),
                 edit=message("pair_parts.edit_loss", what=str(Cause.IGNORED_INDEX), value=str(label)),
             )
-            for label in self.told
+            for label in self.stated
         ]
 
 
@@ -52,13 +53,13 @@ def ignoring(labels: Array | None, classes: int, bench: About, port: About) -> I
     named = {one for one in (*bench.ignored, *port.ignored) if one != _DEFAULT}
     real = _outside(labels, classes) if labels is not None else frozenset(named)
     tried: list[int] = []
-    told: list[int] = []
-    for label in sorted(real | named)[:_MOST]:
+    stated: list[int] = []
+    for label in sorted(real | named)[:_MAX_LABELS]:
         if 0 <= label < classes or (_safe(label, bench) and (_safe(label, port) or _risked(label, labels, port))):
             tried.append(label)
         elif label in bench.ignored:
-            told.append(label)
-    return Ignoring(tuple(tried), tuple(told), real)
+            stated.append(label)
+    return Ignoring(tuple(tried), tuple(stated), real)
 
 
 def _safe(label: int, about: About) -> bool:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.blame import Stage, StageResult, StageVerdict
-from trueline.pair.loss.asking import Answered, Compared, Failed, ask, compare, taken_by_both
+from trueline.pair.loss.answers import Answered, Compared, Failed, ask, compare, taken_by_both
 from trueline.pair.loss.blames import blames_of
 from trueline.pair.loss.cases import OPTIONAL, CaseName, cases
 from trueline.pair.loss.ignored import ignoring
-from trueline.pair.loss.suspects import Told
+from trueline.pair.loss.suspects import LossComparison
+from trueline.pair.questions.parts import GiveBatches
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
@@ -28,33 +29,33 @@ def loss_stage(
     ignored = ignoring(labels, taken.layout.classes, abouts[0], abouts[1])
     chosen = list(cases(taken.layout, taken.given, taken.bench, ignored.tried, seed))
     if taken.bench is not taken.port:
-        chosen = [one for one in chosen if one.name not in (CaseName.IGNORED, CaseName.SOFT)]
+        chosen = [case for case in chosen if case.name not in (CaseName.IGNORED, CaseName.SOFT)]
     there, here = ask(bench, chosen, taken.bench)[0], ask(port, chosen, taken.port)[0]
     for answers in (there, here):
         if isinstance(answers[0], Failed):
             raise answers[0].trouble
     compared = [compare(*one) for one in zip(chosen, there, here, strict=True)]
-    judged = [one for one in compared if one.case.name not in OPTIONAL]
-    apart = [one for one in judged if one.apart and one.case.name is not CaseName.EXTREME]
+    judged = [case for case in compared if case.case.name not in OPTIONAL]
+    apart = [case for case in judged if case.apart and case.case.name is not CaseName.EXTREME]
     blames = ignored.blames(*abouts)
     if apart:
-        blames += blames_of(Told(compared, abouts[0], abouts[1], ignored.real))
+        blames += blames_of(LossComparison(compared, abouts[0], abouts[1], ignored.real))
     if blames:
         text = message("pair_parts.loss_told", count=len(judged))
         if apart:
             text = message("pair_parts.loss_found", apart=len(apart), count=len(judged))
         return StageResult(Stage.LOSS, StageVerdict.FOUND, text, blames)
-    level = max(one.level for one in judged if not one.apart)
+    level = max(case.level for case in judged if not case.apart)
     text = message("pair_parts.loss_passed", count=len(judged), level=level, but=_extreme(judged))
     return StageResult(Stage.LOSS, StageVerdict.PASSED, text, rules_out=message("pair_parts.loss_rules_out"))
 
 
 def _extreme(judged: Sequence[Compared]) -> Message | str:
-    """Outputs in the hundreds overflow in some losses of the frameworks' own: told, and no fault."""
-    for one in judged:
-        if one.apart and isinstance(one.bench, Answered) and isinstance(one.port, Answered):
+    """Outputs in the hundreds overflow in some losses of the frameworks' own: reported, and no fault."""
+    for compared in judged:
+        if compared.apart and isinstance(compared.bench, Answered) and isinstance(compared.port, Answered):
             return message(
-                "pair_parts.loss_but", bench=float(one.bench.value.mean()), port=float(one.port.value.mean())
+                "pair_parts.loss_but", bench=float(compared.bench.value.mean()), port=float(compared.port.value.mean())
             )
     return ""
 
@@ -63,5 +64,4 @@ def _labels(bench: Side, parts: Parts) -> Array | None:
     """Real labels, where the file with parts has batches."""
     if not parts.both("batches"):
         return None
-    _, arrays = bench.ask({"do": "batches", "of": "batches", "count": 1})
-    return arrays[-1] if arrays else None
+    return bench.answer(GiveBatches("batches", 1)).batches[0][-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -41,13 +41,13 @@ def fit_metric(cases: Sequence[Sequence[Batch]], values: Sequence[float]) -> Met
 
 def _value(form: MetricForm, batches: Sequence[Batch]) -> float:
     if form.by_batch:
-        each = [_forms(*one)[form.name]() for one in batches]
+        each = [_forms(*batch)[form.name]() for batch in batches]
         return form.scale * float(np.mean(each))
-    together = (np.concatenate([one[0] for one in batches]), np.concatenate([one[1] for one in batches]))
+    together = (np.concatenate([batch[0] for batch in batches]), np.concatenate([batch[1] for batch in batches]))
     return form.scale * float(_forms(*together)[form.name]())
 
 
-def _forms(predictions: Array, labels: Array) -> dict[str, Callable[[], Any]]:
+def _forms(predictions: Array, labels: Array) -> dict[str, Callable[[], float]]:
     if labels.dtype.kind == "f":
         return _distances(predictions.astype(np.float64), labels.astype(np.float64))
     if predictions.dtype.kind in "iu":
@@ -61,7 +61,7 @@ def _forms(predictions: Array, labels: Array) -> dict[str, Callable[[], Any]]:
     return found
 
 
-def _distances(predictions: Array, labels: Array) -> dict[str, Callable[[], Any]]:
+def _distances(predictions: Array, labels: Array) -> dict[str, Callable[[], float]]:
     apart = predictions - labels
     return {
         "mean_squared": lambda: (apart**2).mean(),
@@ -74,13 +74,13 @@ def _distances(predictions: Array, labels: Array) -> dict[str, Callable[[], Any]
     }
 
 
-def _of_classes(chosen: Array, labels: Array, classes: int) -> dict[str, Callable[[], Any]]:
+def _of_classes(chosen: Array, labels: Array, classes: int) -> dict[str, Callable[[], float]]:
     table = np.zeros((classes, classes))
     np.add.at(table, (labels.reshape(-1), chosen.reshape(-1)), 1)
     right, real, guessed = np.diag(table), table.sum(1), table.sum(0)
     seen, named = real > 0, (real + guessed) > 0
 
-    def share(of: Any, by: Any) -> Any:
+    def share(of: Array, by: Array) -> Array:
         return np.divide(of, by, out=np.zeros_like(of), where=by > 0)
 
     f1, overlap = share(2 * right, real + guessed), share(right, real + guessed - right)
@@ -102,6 +102,6 @@ def _of_classes(chosen: Array, labels: Array, classes: int) -> dict[str, Callabl
     }
 
 
-def _top(predictions: Array, labels: Array, k: int) -> Any:
+def _top(predictions: Array, labels: Array, k: int) -> float:
     best = np.argsort(-predictions, axis=1, kind="stable")[:, :k]
-    return (best == np.expand_dims(labels, 1)).any(1).mean()
+    return float((best == np.expand_dims(labels, 1)).any(1).mean())

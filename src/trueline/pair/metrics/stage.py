@@ -15,7 +15,7 @@ from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.metrics.cases import Case, Kind, Making, makings
 from trueline.pair.metrics.forms import MetricForm, fit_metric
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About, Metric, Refused
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 
@@ -41,14 +41,14 @@ def metric_stage(
     chosen = list(making.cases(kind, several=gathers))
     there, here = _ask(bench, chosen), _ask(port, chosen)
     compared = [_Compared(chosen, there, here, *names) for names in _matched(there.values[0], here.values[0])]
-    blames = [one.blame() for one in compared if one.apart]
+    blames = [case.blame() for case in compared if case.apart]
     lacking = _lacking(there, here)
     if lacking is not None:
         blames.append(lacking)
     if blames:
         text = message("pair_parts.metric_found", count=len(blames))
         return StageResult(Stage.METRICS, StageVerdict.FOUND, text, blames)
-    names = ", ".join(one.port_name for one in compared)
+    names = ", ".join(case.port_name for case in compared)
     text = message("pair_parts.metric_passed", names=names, count=len(chosen))
     return StageResult(Stage.METRICS, StageVerdict.PASSED, text, rules_out=message("pair_parts.metric_rules_out"))
 
@@ -69,25 +69,24 @@ def _taken(bench: Side, port: Side, tries: Sequence[Making]) -> tuple[Making, Ki
 def _says_something(found: Values | SideTrouble) -> bool:
     """Classes that are asked for by floats are never right: all or nothing is no sign of a distance."""
     return not isinstance(found, SideTrouble) and any(
-        one not in (0.0, 1.0, 100.0) for numbers in found.values() for one in numbers
+        number not in (0.0, 1.0, 100.0) for numbers in found.values() for number in numbers
     )
 
 
 def _ask(side: Side, cases: Sequence[Case]) -> _Answers:
-    arrays = [array for case in cases for batch in case.batches for array in batch]
-    content, _ = side.ask({"do": "metric", "cases": [len(case.batches) for case in cases]}, arrays)
-    found: list[Values | SideTrouble] = []
-    for told in content["cases"]:
-        failed = told.get("failed")
-        found.append(SideTrouble(failed["id"], **failed["params"]) if failed else told["values"])
-    return _Answers(found, content["gathers"], About.from_json(content["about"]))
+    answers = side.answer(Metric([case.batches for case in cases]))
+    values = [
+        SideTrouble(answer.id, **answer.params) if isinstance(answer, Refused) else answer.values
+        for answer in answers.cases
+    ]
+    return _Answers(values, answers.gathers, answers.about)
 
 
 def _matched(there: Values | SideTrouble, here: Values | SideTrouble) -> list[tuple[str, str]]:
     """The names of the same number on both sides: alike, or alone."""
-    for one in (there, here):
-        if isinstance(one, SideTrouble):
-            raise one
+    for answer in (there, here):
+        if isinstance(answer, SideTrouble):
+            raise answer
     assert not isinstance(there, SideTrouble) and not isinstance(here, SideTrouble)
     if len(there) == len(here) == 1:
         return [(next(iter(there)), next(iter(here)))]
@@ -117,8 +116,8 @@ class _Compared:
     def __init__(self, cases: Sequence[Case], there: _Answers, here: _Answers, name: str, port_name: str) -> None:
         self.cases, self.there, self.here = cases, there, here
         self.name, self.port_name = name, port_name
-        self.bench = [_numbers(one, name) for one in there.values]
-        self.port = [_numbers(one, port_name) for one in here.values]
+        self.bench = [_numbers(answer, name) for answer in there.values]
+        self.port = [_numbers(answer, port_name) for answer in here.values]
         self.levels = [_level(a, b) for a, b in zip(self.port, self.bench, strict=True)]
 
     @property
@@ -133,7 +132,7 @@ class _Compared:
         levels = zip(self.cases, self.levels, strict=True)
         differing = [case.name for case, level in levels if level > _LIMIT and case.name != "ties"]
         known = forms[0] is not None and forms[1] is not None and forms[0] != forms[1]
-        bench, port = (_words(one) if one is not None else None for one in forms)
+        bench, port = (_words(form) if form is not None else None for form in forms)
         return Blame(
             Stage.METRICS,
             Cause.METRIC,
@@ -141,7 +140,7 @@ class _Compared:
             bench=_plain(forms[0]) if known else self._first(self.bench),
             port=_plain(forms[1]) if known else self._first(self.port),
             confirmed=known,
-            measured=max((one for one in self.levels if math.isfinite(one)), default=None),
+            measured=max((level for level in self.levels if math.isfinite(level)), default=None),
             limit=_LIMIT,
             left=0.0 if known else None,
             line=self.here.about.line(),
@@ -168,7 +167,7 @@ class _Compared:
         return message("pair_parts.metric_other", name=self.port_name, bench=bench, port=port)
 
     def _form(self, values: Sequence[Sequence[float]]) -> MetricForm | None:
-        if any(len(one) != 1 for one in values):
+        if any(len(value) != 1 for value in values):
             return None
         kept = [place for place, case in enumerate(self.cases) if case.name != "ties"]
         return fit_metric([self.cases[place].class_second for place in kept], [values[place][0] for place in kept])

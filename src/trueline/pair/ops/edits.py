@@ -70,14 +70,14 @@ class Way:
         """This way with more on top."""
         return Way(self.cost + cost, (*self.edits, *edits), self.checked and checked, self.given_up)
 
-    def beside(self, other: Way) -> Way:
+    def beside(self, way: Way) -> Way:
         """Both ways together; a change that both need at the same lines is nearly one."""
-        checked, given_up = self.checked and other.checked, self.given_up or other.given_up
-        known = {one.written for one in self.edits}
-        again = sum(one.written is not None and one.written in known for one in other.edits)
-        cost = self.cost + max(other.cost - _AGAIN * again, 0.0)
-        return Way(cost, (*self.edits, *other.edits), checked, given_up)
+        checked, given_up = self.checked and way.checked, self.given_up or way.given_up
+        known = {edit.written for edit in self.edits}
+        again = sum(edit.written is not None and edit.written in known for edit in way.edits)
+        cost = self.cost + max(way.cost - _AGAIN * again, 0.0)
+        return Way(cost, (*self.edits, *way.edits), checked, given_up)
 
     def used(self, user: Op | None, other_user: Op | None) -> Way:
         """The same, with the operators that take the edited values."""
-        return replace(self, edits=tuple(one.used(user, other_user) for one in self.edits))
+        return replace(self, edits=tuple(edit.used(user, other_user) for edit in self.edits))

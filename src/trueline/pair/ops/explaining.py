@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import Blame, Cause, Setting, Stage
+from trueline.pair.ops.divergence import Parting, PartingKind, part
+from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
 from trueline.pair.ops.op_graph import Graph
-from trueline.pair.ops.parting import Parting, PartingKind, part
-from trueline.pair.ops.parting_causes import parting_cause
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
@@ -37,8 +37,8 @@ class Explanation:
     message: Message
     edit: Message
     confirmed: bool
-    bench: Any = None
-    port: Any = None
+    bench: Setting = None
+    port: Setting = None
     measured: float | None = None
     left: float | None = None
     line: Location | None = None
@@ -73,12 +73,12 @@ def explain_graphs(
     ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
     """
     known = None
-    found = []
+    explanations = []
     for parting in part(bench, port, floor, coarse):
         if known is None:
             known = known_values(bench, floor)
-        found.append(explain(parting, known, floor))
-    return found
+        explanations.append(explain(parting, known, floor))
+    return explanations
 
 
 def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
@@ -119,13 +119,13 @@ def known_values(graph: Graph, floor: float) -> dict[str, Array]:
 
 def _told(parting: Parting) -> bool:
     """Whether the two values have names of their own."""
-    return all(one is not None and one.what != "op" for one in (parting.bench_takes, parting.port_takes)) or (
+    return all(named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes)) or (
         parting.checked and parting.user is not None
     )
 
 
 def _unnamed(parting: Parting) -> bool:
-    return any(one is None or one.form is None for one in (parting.bench_done, parting.port_done))
+    return any(done is None or done.form is None for done in (parting.bench_done, parting.port_done))
 
 
 def _by_operators(parting: Parting) -> Explanation:
@@ -179,11 +179,11 @@ def _by_values(parting: Parting, known: Mapping[str, Array], floor: float) -> Ex
         found = guess(parting.bench_value, parting.port_value, known, floor)
     where = _where(parting)
     if found is None:
-        told = message("pair_explain.untold", where=where)
+        text = message("pair_explain.untold", where=where)
         edit = message("pair_explain.untold_edit", line=at(parting.line), other=at(parting.other_line))
         return Explanation(
             Cause.OTHER_INPUT if parting.kind is PartingKind.OTHER_INPUT else Cause.UNKNOWN,
-            *(told, edit, False, None, None, parting.measured, None, parting.line, parting.other_line, parting.sink),
+            *(text, edit, False, None, None, parting.measured, None, parting.line, parting.other_line, parting.sink),
         )
     params = {
         "bench": form_in_words(found.bench, found.sizes)

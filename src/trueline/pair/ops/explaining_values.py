@@ -17,7 +17,8 @@ from trueline.pair.ops.op_forms import form_of
 from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled
 
 _MOST_KNOWN: Final = 24
-_MANY: Final = 1_000_000
+# In larger values it is not looked for moves of elements, which takes long.
+_MAX_MOVED_SIZE: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -
     few = dict(list(known.items())[:_MOST_KNOWN])
     # What goes element by element shows in some of them, the same ones of all.
     x, y = sampled(bench), sampled(port)
-    thin = {name: sampled(one) for name, one in few.items() if one.size == bench.size == port.size}
+    thin = {name: sampled(array) for name, array in few.items() if array.size == bench.size == port.size}
     tries: tuple[Callable[[], Guess | None], ...] = (
         lambda: _joined(bench, port, few, floor),
         lambda: _two_activations(x, y, thin, floor),
@@ -52,7 +53,7 @@ def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -
         lambda: _one_form(bench, port, floor, shifted=True),
     )
     with np.errstate(all="ignore"):
-        return next((found for one in tries if (found := one()) is not None), None)
+        return next((guess for attempt in tries if (guess := attempt()) is not None), None)
 
 
 def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False) -> Guess | None:
@@ -79,10 +80,10 @@ def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False)
 
 def _simple(given: Array, made: Array, floor: float) -> Form | None:
     """Moves and factors before all else: many functions can be bent to fit a few values."""
-    found = moved(given, made, floor) if given.size <= _MANY else None
-    if found is None or found.family == "identity":
-        found = affine(given, made, floor) or form_of(given, made, floor)
-    return found
+    form = moved(given, made, floor) if given.size <= _MAX_MOVED_SIZE else None
+    if form is None or form.family == "identity":
+        form = affine(given, made, floor) or form_of(given, made, floor)
+    return form
 
 
 def _added(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -> Guess | None:
@@ -186,7 +187,7 @@ def _around_sum(bench: Array, port: Array, known: Mapping[str, Array], floor: fl
                 continue
             if "alone" not in (mine, its):
                 return Guess("moved_op", Cause.ORDER, level(results[mine], bench), form, form)
-            added = next(label for label, one in known.items() if one is second)
+            added = next(label for label, array in known.items() if array is second)
             kind = "missing_sum" if its == "alone" else "extra_sum"
             return Guess(kind, Cause.RESIDUAL, level(results[mine], bench), bench_name=added, port_name=added)
     return None

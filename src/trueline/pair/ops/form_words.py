@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
+from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.pair.blame import Cause
 from trueline.pair.ops.forms import Form
@@ -59,7 +60,8 @@ _BY_KIND: Final = {
     "cast": Cause.DTYPE,
     "cat": Cause.CONCAT_ORDER,
 }
-_NEAR: Final = 1e-4
+# A factor this close, relatively, to a power of a size is that power.
+_SAME_FACTOR: Final = 1e-4
 
 
 def cause_of(done: Done | None, op: Op | None, otherwise: Cause) -> Cause:
@@ -108,11 +110,13 @@ def in_words(done: Done | None, op: Op | None, sizes: Sequence[int] = ()) -> Mes
 
 def form_in_words(form: Form, sizes: Sequence[int] = ()) -> Message:
     """A form with its constants; a factor is read against the sizes of the block's axes."""
-    values: dict[str, Any] = {name: _short(value) for name, value in form.settings.items()}
+    values: dict[str, Json] = {name: _short(value) for name, value in form.settings.items()}
     name = _NAMES.get(form.name, form.name)
     if form.family in ("scale", "affine", "offset"):
         if form.family == "scale":
-            values["factor"] = factor_in_words(form.settings["factor"], sizes)
+            factor = form.settings["factor"]
+            assert isinstance(factor, int | float)
+            values["factor"] = factor_in_words(factor, sizes)
         return message(f"pair_explain.form_{form.family}", **values)
     if form.name in ("leaky_relu", "elu", "clamp", "pow", "roll", "pad", "mask", "cast", "slice", "flip", "parts"):
         return message(f"pair_explain.form_{form.name}", **values)
@@ -130,14 +134,14 @@ def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
         text.format(size)
         for text, power in powers
         for size in sizes
-        if size > 1 and abs(factor - size**power) <= _NEAR * size**power
+        if size > 1 and abs(factor - size**power) <= _SAME_FACTOR * size**power
     ]
     if len(readings) == 1:
         return f"{factor:.4g} = {readings[0]}"
     return f"{factor:.6g}"
 
 
-def setting_of(form: Form | None, op: Op | None) -> Any:
+def setting_of(form: Form | None, op: Op | None) -> Json:
     """What an operator's part in a difference is, as a short value for tables."""
     if form is None:
         return op.kind if op is not None else None
@@ -149,9 +153,9 @@ def setting_of(form: Form | None, op: Op | None) -> Any:
     return f"{form.name}({', '.join(str(_short(form.settings[one])) for one in own)})" if own else form.name
 
 
-def _short(value: Any) -> Any:
+def _short(value: Json) -> Json:
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else str(value)
     if isinstance(value, list | tuple):
-        return ", ".join(str(_short(one)) for one in value)
+        return ", ".join(str(_short(item)) for item in value)
     return value

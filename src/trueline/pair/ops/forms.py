@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
 
 from trueline.kernel.array import Array, DType
+from trueline.model.json_value import Json
 from trueline.pair.ops.same_values import Floats, floats, level, sampled
 
 Function = Callable[[Floats], Floats]
 
-_FEW: Final = 8
+# Fewer values fit many functions.
+_MIN_VALUES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Form:
     name: str
     family: str
     apply: Callable[[Array], Array]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 def erf(x: Floats) -> Floats:
@@ -100,8 +102,8 @@ def elementwise(given: Array, made: Array, floor: float, kind: str = "") -> Form
         return None
     x, y = sampled(given), sampled(made)
     with np.errstate(all="ignore"):
-        forms = list(_fixed(kind)) + [one for one in _fitted(x, y, floor) if one is not None]
-        forms.sort(key=lambda one: one.name.removesuffix("_tanh") != kind)
+        forms = list(_fixed(kind)) + [way for way in _fitted(x, y, floor) if way is not None]
+        forms.sort(key=lambda form: form.name.removesuffix("_tanh") != kind)
         for form in forms:
             if level(form.apply(x), y) <= floor:
                 return form
@@ -166,7 +168,7 @@ def _offset(x: Floats, y: Floats) -> Form | None:
 
 def _both(x: Floats, y: Floats) -> Form | None:
     finite = np.isfinite(x) & np.isfinite(y)
-    if finite.sum() < _FEW:
+    if finite.sum() < _MIN_VALUES:
         return None
     shifted = x[finite] - x[finite].mean()
     spread = float(np.dot(shifted, shifted))
@@ -182,7 +184,7 @@ def _both(x: Floats, y: Floats) -> Form | None:
 
 def _leaky(x: Floats, y: Floats) -> Form | None:
     below = x < 0
-    if below.sum() < _FEW or (~below).sum() < _FEW:
+    if below.sum() < _MIN_VALUES or (~below).sum() < _MIN_VALUES:
         return None
     slope = float(np.dot(x[below], y[below]) / np.dot(x[below], x[below]))
 
@@ -195,7 +197,7 @@ def _leaky(x: Floats, y: Floats) -> Form | None:
 
 def _elu(x: Floats, y: Floats) -> Form | None:
     below = x < 0
-    if below.sum() < _FEW or (~below).sum() < _FEW:
+    if below.sum() < _MIN_VALUES or (~below).sum() < _MIN_VALUES:
         return None
     bent = np.expm1(x[below])
     alpha = float(np.dot(bent, y[below]) / np.dot(bent, bent))
@@ -221,7 +223,7 @@ def _clamp(x: Floats, y: Floats, floor: float) -> Form | None:
 
 def _power(x: Floats, y: Floats) -> Form | None:
     fit = (x > 0) & (y > 0) & (np.abs(np.log(np.abs(x))) > 1e-3)
-    if fit.sum() < _FEW:
+    if fit.sum() < _MIN_VALUES:
         return None
     found = np.log(y[fit]) / np.log(x[fit])
     exponent = round(float(np.median(found)), 3)

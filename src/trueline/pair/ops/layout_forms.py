@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import chain, permutations, product
-from typing import Any, Final
+from typing import Final, Literal
 
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.ops.forms import Form
 from trueline.pair.ops.same_values import Floats, alike, equal, floats
 
@@ -48,7 +49,7 @@ def _same_size(given: Array, made: Array) -> Iterator[Form]:
     for axis, parts in _parts(given.shape, most=4):
         for order in permutations(range(parts)):
             if order != tuple(range(parts)):
-                settings = {"axis": axis - given.ndim, "order": order}
+                settings: dict[str, Json] = {"axis": axis - given.ndim, "order": order}
                 yield Form("parts", "concat", _parts_reordered(axis, parts, order), settings)
     yield from _rolls(given, made)
 
@@ -92,7 +93,7 @@ def _shuffled(axis: int, parts: int) -> Callable[[Array], Array]:
 def _parts_reordered(axis: int, parts: int, order: tuple[int, ...]) -> Callable[[Array], Array]:
     def apply(value: Array) -> Array:
         split = np.split(value, parts, axis)
-        return np.concatenate([split[one] for one in order], axis)
+        return np.concatenate([split[place] for place in order], axis)
 
     return apply
 
@@ -129,8 +130,8 @@ def _slices(given: Array, made: Array) -> Iterator[Form]:
 
 
 def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, step: int = 1) -> Form:
-    where = tuple(cut.get(one, slice(None)) for one in range(axes))
-    settings: dict[str, Any] = {"axis": axis - axes, "start": start, "stop": start + count * step}
+    where = tuple(cut.get(place, slice(None)) for place in range(axes))
+    settings: dict[str, Json] = {"axis": axis - axes, "start": start, "stop": start + count * step}
     if step > 1:
         settings["step"] = step
     return Form("slice", "slice", lambda value: value[where], settings)
@@ -139,7 +140,7 @@ def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, 
 def _offsets(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     room = [there - here + 1 for here, there in zip(smaller, larger, strict=True)]
     if min(room) >= 1 and math.prod(room) <= _MOST_TRIES:
-        yield from product(*(range(one) for one in room))
+        yield from product(*(range(size) for size in room))
 
 
 def _padded(given: Array, made: Array) -> Iterator[Form]:
@@ -151,10 +152,10 @@ def _padded(given: Array, made: Array) -> Iterator[Form]:
         for mode in ("constant", "edge", "reflect"):
             if mode == "reflect" and any(max(width) >= size for width, size in zip(widths, given.shape, strict=True)):
                 continue
-            yield Form("pad", "pad", _pad(widths, mode), {"widths": [list(one) for one in widths], "mode": mode})
+            yield Form("pad", "pad", _pad(widths, mode), {"widths": [list(width) for width in widths], "mode": mode})
 
 
-def _pad(widths: tuple[tuple[int, int], ...], mode: Any) -> Callable[[Array], Array]:
+def _pad(widths: tuple[tuple[int, int], ...], mode: Literal["constant", "edge", "reflect"]) -> Callable[[Array], Array]:
     return lambda value: np.pad(floats(value), widths, mode=mode)
 
 

@@ -56,11 +56,11 @@ def recognised(kind: str, inputs: Sequence[Array], output: Array, floor: float) 
 
 def form_of(given: Array, made: Array, floor: float, kind: str = "") -> Form | None:
     """The function of one value that makes another."""
-    found = elementwise(given, made, floor, kind)
-    if found is not None and (found.name == kind or found.family in ("activation", "identity", "scale")):
-        return found
-    found = over_axes(given, made, floor, kind) or found
-    return found or moved(given, made, floor, kind) or masked(given, made, floor) or cast(given, made, floor)
+    form = elementwise(given, made, floor, kind)
+    if form is not None and (form.name == kind or form.family in ("activation", "identity", "scale")):
+        return form
+    form = over_axes(given, made, floor, kind) or form
+    return form or moved(given, made, floor, kind) or masked(given, made, floor) or cast(given, made, floor)
 
 
 def _of_one(kind: str, given: Array, output: Array, floor: float) -> Done | None:
@@ -96,17 +96,17 @@ def _of_several(kind: str, inputs: Sequence[Array]) -> Iterator[tuple[str, Again
 
 def _joined(inputs: Sequence[Array]) -> Iterator[tuple[str, Again]]:
     axes = inputs[0].ndim
-    if any(one.ndim != axes for one in inputs):
+    if any(array.ndim != axes for array in inputs):
         return
     for axis in range(axes):
         yield "cat", _joining(np.concatenate, axis)
-    if len({one.shape for one in inputs}) == 1:
+    if len({array.shape for array in inputs}) == 1:
         for axis in range(axes + 1):
             yield "stack", _joining(np.stack, axis)
 
 
 def _joining(join: Callable[..., Array], axis: int) -> Again:
-    return lambda given: join([floats(one) for one in given], axis=axis)
+    return lambda given: join([floats(array) for array in given], axis=axis)
 
 
 def _masking(inputs: Sequence[Array], output: Array, floor: float) -> Done | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from trueline.adapters.guest.wire import Content
 from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph
+from trueline.pair.questions.blocks import BlockSpec, InnerSpec, WatchOperators
 from trueline.pair.sides.side import Side
 
 
@@ -23,6 +22,12 @@ class InnerCall:
     other_path: str
     outs: Sequence[Array] | None = None
     taken: Sequence[int] | None = None
+
+    def spec(self, *, of_port: bool) -> InnerSpec:
+        """The call as one side is asked about it."""
+        if of_port:
+            return InnerSpec(self.path, self.other_path, self.outs, self.taken)
+        return InnerSpec(self.other_path, self.other_path, self.outs, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +47,19 @@ class BlockCall:
     train: bool = False
     taken: Sequence[int] | None = None
 
-    def asked(self, want: str, *, of_port: bool) -> tuple[Content, list[Array]]:
-        """The question to one side, and the arrays that go with it."""
+    @property
+    def nbytes(self) -> int:
+        """How large the arrays are that go with a question about it."""
+        known = (array for layer in self.inner for array in layer.outs or ())
+        return sum(array.nbytes for array in (*self.inputs, *known))
+
+    def spec(self, *, of_port: bool) -> BlockSpec:
+        """The block as one side is asked about it."""
         inputs = self.inputs if self.taken is None or not of_port else [self.inputs[place] for place in self.taken]
-        content: Content = {
-            "do": "watch_ops",
-            "want": want,
-            "path": self.path if of_port else self.other_path,
-            "call": self.call if of_port else self.other_call,
-            "train": self.train,
-            "inputs": len(inputs),
-            "opaque": [_opaque(one, of_port) for one in self.inner],
-        }
-        return content, [*inputs, *(array for one in self.inner for array in one.outs or ())]
-
-
-def _opaque(inner: InnerCall, of_port: bool) -> dict[str, Any]:
-    path = inner.path if of_port else inner.other_path
-    outs = None if inner.outs is None else len(inner.outs)
-    return {"path": path, "module": inner.other_path, "outs": outs, "taken": inner.taken if of_port else None}
+        inner = [layer.spec(of_port=of_port) for layer in self.inner]
+        if of_port:
+            return BlockSpec(self.path, self.call, inputs, inner)
+        return BlockSpec(self.other_path, self.other_call, inputs, inner)
 
 
 def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
@@ -70,5 +69,4 @@ def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
 
 def op_graph(side: Side, block: BlockCall, *, of_port: bool) -> Graph:
     """One side's graph."""
-    told, arrays = side.ask(*block.asked("graph", of_port=of_port))
-    return Graph.from_json(told["graph"], arrays)
+    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train))

@@ -57,7 +57,7 @@ class Reading:
         here = self.array(value)
         if here is None or not op.inputs:
             return value
-        given = [self.base(one) for one in op.inputs]
+        given = [self.base(value_id) for value_id in op.inputs]
         there = self.array(op.inputs[0])
         if op.kind in _SHAPE_ONLY and there is not None and equal(here, there, self.floor):
             return given[0]
@@ -72,13 +72,15 @@ class Reading:
     @cached_property
     def all(self) -> list[int]:
         """Every value, each once, those given to the block first."""
-        made = [*self.graph.inputs, *(one for op in self.graph.ops for one in (*op.inputs, *op.outputs))]
-        return list(dict.fromkeys(self.base(one) for one in made))
+        made = [*self.graph.inputs, *(value for op in self.graph.ops for value in (*op.inputs, *op.outputs))]
+        return list(dict.fromkeys(self.base(value) for value in made))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of axes that occur."""
-        return tuple(sorted({size for one in self.graph.values if one is not None for size in one.shape if size > 1}))
+        return tuple(
+            sorted({size for array in self.graph.values if array is not None for size in array.shape if size > 1})
+        )
 
     def op(self, value: int) -> Op | None:
         """The operator that makes a value; None for what comes from outside or from an inner layer."""
@@ -94,8 +96,8 @@ class Reading:
 
     def inputs(self, op: Op) -> list[int]:
         """What an operator takes; before it was repeated, where the operator would have done that by itself."""
-        given = [self.base(one) for one in op.inputs]
-        return [self._unrepeated(one) for one in given] if op.kind in _REPEATING else given
+        given = [self.base(value) for value in op.inputs]
+        return [self._unrepeated(value) for value in given] if op.kind in _REPEATING else given
 
     def _unrepeated(self, value: int) -> int:
         op = self.op(value)
@@ -111,9 +113,9 @@ class Reading:
     def done(self, op: Op) -> Done | None:
         """What the operator does, where that can be told."""
         if op not in self._done:
-            given = [self.array(one) for one in op.inputs]
+            given = [self.array(value) for value in op.inputs]
             made = self.array(op.outputs[0])
-            arrays = [one for one in given if one is not None]
+            arrays = [array for array in given if array is not None]
             known = made is not None and len(arrays) == len(given)
             self._done[op] = recognised(op.kind, arrays, made, self.floor) if known and made is not None else None
         return self._done[op]
@@ -134,7 +136,7 @@ class Reading:
         whole, last = self._whole.get(value), self.op(value)
         if whole is None or last is None or last is whole or self.is_known(value):
             return
-        if sum(not self.is_constant(one) for one in self.inputs(whole)) == 1:
+        if sum(not self.is_constant(value_id) for value_id in self.inputs(whole)) == 1:
             yield whole
 
     def _compose(self, value: int) -> Op | None:
@@ -181,7 +183,7 @@ class Reading:
                 break
             count += 1
             open_values.discard(latest)
-            open_values |= {one for one in self.inputs(op) if not self.is_constant(one)}
+            open_values |= {value_id for value_id in self.inputs(op) if not self.is_constant(value_id)}
             if len(open_values) == 1 and count > 1:
                 entries.append(next(iter(open_values)))
         return entries

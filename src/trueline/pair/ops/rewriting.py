@@ -49,7 +49,7 @@ def split(graph: Graph, floor: float) -> Graph:
 
 
 def _kept(graph: Graph, op: Op) -> bool:
-    return all(graph.values[one] is not None for one in (*op.inputs, *op.outputs[:1]))
+    return all(graph.values[value] is not None for value in (*op.inputs, *op.outputs[:1]))
 
 
 def _pieces(split: _Split, op: Op) -> bool:
@@ -91,7 +91,7 @@ def _product_is(first: Array, second: Array, made: Array, floor: float) -> bool:
 
 def _linear(split: _Split, op: Op, arrays: list[Array], made: Array) -> bool:
     """A product and an added bias; the bias is the input of one axis (a convolution keeps its product as it is)."""
-    biases = [at for at, one in enumerate(arrays) if one.ndim == 1]
+    biases = [at for at, array in enumerate(arrays) if array.ndim == 1]
     if len(arrays) != 3 or len(biases) != 1:
         return False
     bias = biases[0]
@@ -99,7 +99,7 @@ def _linear(split: _Split, op: Op, arrays: list[Array], made: Array) -> bool:
     axis = 1 if op.kind == "conv" else made.ndim - 1
     if arrays[bias].size != made.shape[axis]:
         return False
-    added = floats(arrays[bias]).reshape([-1 if one == axis else 1 for one in range(made.ndim)])
+    added = floats(arrays[bias]).reshape([-1 if place == axis else 1 for place in range(made.ndim)])
     product: Floats = floats(made) - added
     kind = "conv" if op.kind == "conv" else "matmul"
     there = None if kind == "conv" else _matmul(split, op, (rest[0], rest[1]), product, last=False)
@@ -127,7 +127,7 @@ def _attention(split: _Split, op: Op, arrays: list[Array], made: Array) -> bool:
     """Scores, their scale, a mask, softmax and the weighted sum."""
     if len(arrays) < 3:
         return False
-    query, key, value = (floats(one) for one in arrays[:3])
+    query, key, value = (floats(array) for array in arrays[:3])
     turned = np.swapaxes(key, -1, -2)
     try:
         scores: Floats = np.matmul(query, turned)
@@ -159,7 +159,7 @@ def _scales(op: Op, width: int) -> Iterator[float]:
 
 def _masks(given: list[Array], scores: Floats) -> Iterator[Floats | None]:
     yield None
-    for one in given:
-        if all(size in (1, wanted) for size, wanted in zip(one.shape[::-1], scores.shape[::-1], strict=False)):
-            yield np.where(one, 0.0, -np.inf) if one.dtype == np.bool_ else floats(one)
+    for array in given:
+        if all(size in (1, wanted) for size, wanted in zip(array.shape[::-1], scores.shape[::-1], strict=False)):
+            yield np.where(array, 0.0, -np.inf) if array.dtype == np.bool_ else floats(array)
     yield np.triu(np.full(scores.shape[-2:], -np.inf), 1)

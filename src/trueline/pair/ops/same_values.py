@@ -18,7 +18,8 @@ Floats = npt.NDArray[np.float64]
 SAMPLE: Final = 4096
 # What is added to scores that are not to be seen.
 MASKED: Final = -1e4
-_FAR: Final = 100.0
+# Masked values lie so many times further from zero than all others.
+_MASK_MARGIN: Final = 100.0
 _MOST_AXES: Final = 5
 
 
@@ -74,7 +75,7 @@ def _masked(value: Floats) -> npt.NDArray[np.bool_] | None:
     found = value <= MASKED
     if not found.any() or found.all():
         return None
-    return found if float(np.max(np.abs(value[~found]))) * _FAR <= -float(np.max(value[found])) else None
+    return found if float(np.max(np.abs(value[~found]))) * _MASK_MARGIN <= -float(np.max(value[found])) else None
 
 
 def equal(value: Array, reference: Array, floor: float) -> bool:
@@ -128,7 +129,7 @@ def _orders(axes: int) -> Iterator[tuple[int, ...]]:
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(one for one in shape if one != 1)
+    return tuple(size for size in shape if size != 1)
 
 
 def reordered(value: Array, reference: Array, floor: float) -> Turn | None:

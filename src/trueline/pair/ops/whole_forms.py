@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.ops.forms import Form
 from trueline.pair.ops.same_values import Floats, equal, floats, level
 
@@ -139,7 +140,7 @@ def _normalised(given: Array, made: Array, floor: float) -> Form | None:
 
 
 def _with_eps(
-    name: str, centred: bool, squares: Callable[..., Any], axes: Axes, given: Array, made: Array, floor: float
+    name: str, centred: bool, squares: Callable[..., Array], axes: Axes, given: Array, made: Array, floor: float
 ) -> Form | None:
     """A division by the root of the axes' squares and an eps; the eps is read off the values."""
 
@@ -161,7 +162,7 @@ def _with_eps(
     for tried in (eps, 0.0):
         if tried >= 0 and equal(apply(given, tried), made, floor):
             rounded = float(f"{tried:.1e}") if tried > _LEAST_EPS * float(np.median(below)) else 0.0
-            settings = {"axes": _from_end(axes, given.ndim), "eps": rounded}
+            settings: dict[str, Json] = {"axes": _from_end(axes, given.ndim), "eps": rounded}
             return Form(name, "norm", partial(apply, eps=tried), settings)
     return None
 

@@ -117,13 +117,15 @@ def log_ratio(bench: Drawn, port: Drawn) -> float:
 
 def pooled_differ(pairs: list[tuple[Drawn, Drawn]]) -> bool:
     """Whether many small parameters together differ, though chance could explain each."""
-    pairs = [pair for pair in pairs if min(one.count for one in pair) >= _ENOUGH_TO_POOL]
+    pairs = [pair for pair in pairs if min(drawn.count for drawn in pair) >= _ENOUGH_TO_POOL]
     if len(pairs) < 2:
         return False
     weights = [min(bench.count, port.count) for bench, port in pairs]
     total = sum(weights)
     mean = sum(weight * log_ratio(*pair) for weight, pair in zip(weights, pairs, strict=True)) / total
-    errors = [weight * math.hypot(one.error, other.error) for weight, (one, other) in zip(weights, pairs, strict=True)]
+    errors = [
+        weight * math.hypot(bench.error, port.error) for weight, (bench, port) in zip(weights, pairs, strict=True)
+    ]
     return abs(mean) > max(2 * LEAST_SHARE, _ERRORS * math.hypot(*errors) / total)
 
 
@@ -135,9 +137,9 @@ class Rule:
     shape: Shape = Shape.UNKNOWN
     value: float = 0.0
 
-    def same(self, other: Rule) -> bool:
+    def same(self, rule: Rule) -> bool:
         """Whether another rule is this one, as far as its numbers were enough to tell."""
-        return (self.name, self.value) == (other.name, other.value) and other.shape in (self.shape, Shape.UNKNOWN)
+        return (self.name, self.value) == (rule.name, rule.value) and rule.shape in (self.shape, Shape.UNKNOWN)
 
     def text(self, drawn: Drawn) -> Message:
         """In words; ``drawn`` is one parameter that is drawn so."""
@@ -197,7 +199,9 @@ def _predicted(fan_in: int, fan_out: int) -> dict[str, float]:
 def _nice(value: float) -> float:
     """The nearest number that a person would write."""
     power = 10.0 ** math.floor(math.log10(value))
-    return float(f"{min((one * power for one in (*_NICE, 10.0)), key=lambda one: abs(math.log(one / value))):.3g}")
+    return float(
+        f"{min((number * power for number in (*_NICE, 10.0)), key=lambda one: abs(math.log(one / value))):.3g}"
+    )
 
 
 _CALLS: Final[Mapping[str, Mapping[str, str]]] = {

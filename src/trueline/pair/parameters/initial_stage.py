@@ -6,22 +6,25 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
 from trueline.pair.parameters.param_words import role_of
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import DrawWeights
 from trueline.pair.sides.side import Side
 
 _SEEDS: Final = 5
-_FEW: Final = 1
-_LARGE: Final = 10_000_000
+_SEEDS_OF_LARGE: Final = 1
+# A model with more elements takes long to build, and has values enough with one seed.
+_LARGE_ELEMENTS: Final = 10_000_000
 _MOST_NAMES: Final = 3
 _MOST_SHOWN: Final = 64
 # Beyond this a parameter alone has too few numbers to tell its spread.
@@ -45,17 +48,17 @@ class _One:
 
 def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | None = None) -> StageResult:
     """Let both sides build their model again for several seeds, and compare the distributions."""
-    pairs = [one for one in aligned.pairs if _counts(one)]
+    pairs = [pair for pair in aligned.pairs if _counts(pair)]
     if seeds is None:
-        seeds = _SEEDS if sum(math.prod(one.bench.shape) for one in pairs) < _LARGE else _FEW
-    found: list[Array] = []
-    for side, names in ((bench, [one.bench.name for one in pairs]), (port, [one.port.name for one in pairs])):
-        content, arrays = side.ask({"do": "drawn", "names": names, "seeds": list(range(1, seeds + 1))})
-        if content["ready"]:
+        seeds = _SEEDS if sum(math.prod(pair.bench.shape) for pair in pairs) < _LARGE_ELEMENTS else _SEEDS_OF_LARGE
+    arrays: list[Array] = []
+    for side, names in ((bench, [pair.bench.name for pair in pairs]), (port, [pair.port.name for pair in pairs])):
+        drawn = side.answer(DrawWeights(names, list(range(1, seeds + 1))))
+        if drawn is None:
             text = message("pair_update.initial_ready", side=str(side.entry))
             return StageResult(Stage.INITIAL, StageVerdict.SKIPPED, text)
-        found.append(arrays[0])
-    all_of = list(_drawn(aligned, pairs, found[0], found[1]))
+        arrays.append(drawn)
+    all_of = list(_drawn(aligned, pairs, arrays[0], arrays[1]))
     apart = _apart(all_of)
     blames = list(_blames(aligned, apart))
     numbers = {"count": len(all_of), "seeds": seeds}
@@ -68,7 +71,7 @@ def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | Non
 
 def _counts(pair: ParamPair) -> bool:
     both = (pair.bench, pair.port)
-    return all("float" in one.dtype and one.shared_with is None for one in both)
+    return all("float" in parameter.dtype and parameter.shared_with is None for parameter in both)
 
 
 def _drawn(aligned: Aligned, pairs: Sequence[ParamPair], bench: Array, port: Array) -> Iterator[_One]:
@@ -84,7 +87,9 @@ class _Fans:
     """How many numbers go into and come out of one element, as initialisers count; a bias has its weight's."""
 
     def __init__(self, described: Described) -> None:
-        self._shapes = {described.paths.get(one.name, one.name): one.shape for one in described.parameters}
+        self._shapes = {
+            described.paths.get(parameter.name, parameter.name): parameter.shape for parameter in described.parameters
+        }
         self._weights: dict[str, tuple[int, ...]] = {}
         for path, shape in self._shapes.items():
             if len(shape) > 1:
@@ -103,67 +108,73 @@ class _Fans:
 
 def _apart(all_of: Sequence[_One]) -> list[_One]:
     """Parameters that differ, by themselves or together with others of their kind."""
-    all_of = [one for one in all_of if not _follows_from_size(one)]
-    apart = {id(one) for one in all_of if differ(one.bench, one.port)}
+    all_of = [weight for weight in all_of if not _follows_from_size(weight)]
+    apart = {id(weight) for weight in all_of if differ(weight.bench, weight.port)}
     small: dict[tuple[str, str], list[_One]] = {}
-    for one in all_of:
-        if id(one) not in apart and not one.bench.constant and allowed(one.bench, one.port) > _COARSE:
-            small.setdefault((one.kind, one.role), []).append(one)
+    for parameter in all_of:
+        if (
+            id(parameter) not in apart
+            and not parameter.bench.constant
+            and allowed(parameter.bench, parameter.port) > _COARSE
+        ):
+            small.setdefault((parameter.kind, parameter.role), []).append(parameter)
     for members in small.values():
-        if pooled_differ([(one.bench, one.port) for one in members]):
-            apart |= {id(one) for one in members}
-    return [one for one in all_of if id(one) in apart]
+        if pooled_differ([(weight.bench, weight.port) for weight in members]):
+            apart |= {id(weight) for weight in members}
+    return [weight for weight in all_of if id(weight) in apart]
 
 
-def _follows_from_size(one: _One) -> bool:
+def _follows_from_size(parameter: _One) -> bool:
     """Whether both draw by one rule, and other numbers come only from a layer of another size."""
-    if one.fans[0] == one.fans[1]:
+    if parameter.fans[0] == parameter.fans[1]:
         return False
-    ours = [rule for rule in _rules(one, 1) if rule.name != _ANY]
-    return any(rule.same(other) or other.same(rule) for rule in _rules(one, 0) for other in ours)
+    ours = [rule for rule in _rules(parameter, 1) if rule.name != _ANY]
+    return any(rule.same(other) or other.same(rule) for rule in _rules(parameter, 0) for other in ours)
 
 
 def _blames(aligned: Aligned, apart: Sequence[_One]) -> Iterator[Blame]:
     """One for each kind of parameter and pair of rules, those first that hold for most."""
     kinds: dict[tuple[str, str], list[_One]] = {}
-    for one in apart:
-        kinds.setdefault((one.kind, one.role), []).append(one)
+    for parameter in apart:
+        kinds.setdefault((parameter.kind, parameter.role), []).append(parameter)
     for (kind, role), members in kinds.items():
         remaining = list(members)
         while remaining:
             bench, port = _most_common(remaining)
-            held = [one for one in remaining if _hold(one, bench, port)]
+            held = [weight for weight in remaining if _hold(weight, bench, port)]
             yield _blame(aligned, f"{kind} {role}".strip(), held, bench, port)
-            remaining = [one for one in remaining if not _hold(one, bench, port)]
+            remaining = [weight for weight in remaining if not _hold(weight, bench, port)]
 
 
 def _most_common(members: Sequence[_One]) -> tuple[Rule, Rule]:
     """The pair of rules that explains most of the parameters; ones that say little count less."""
     counts: Counter[tuple[Rule, Rule]] = Counter()
-    for one in members:
-        for bench in _rules(one, 0):
-            counts.update((bench, port) for port in _rules(one, 1) if bench != port or bench.name == _ANY)
-    return max(counts, key=lambda pair: counts[pair] * _SAYS[sum(one.name == _ANY for one in pair)])
+    for parameter in members:
+        for bench in _rules(parameter, 0):
+            counts.update((bench, port) for port in _rules(parameter, 1) if bench != port or bench.name == _ANY)
+    return max(counts, key=lambda pair: counts[pair] * _SAYS[sum(rule.name == _ANY for rule in pair)])
 
 
-def _rules(one: _One, side: int) -> list[Rule]:
-    return list(rules(one.port if side else one.bench, one.fans[side]))
+def _rules(parameter: _One, side: int) -> list[Rule]:
+    return list(rules(parameter.port if side else parameter.bench, parameter.fans[side]))
 
 
-def _hold(one: _One, bench: Rule, port: Rule) -> bool:
+def _hold(parameter: _One, bench: Rule, port: Rule) -> bool:
     """Whether a parameter is drawn so; small ones need not show their shape."""
-    return any(bench.same(each) for each in _rules(one, 0)) and any(port.same(each) for each in _rules(one, 1))
+    return any(bench.same(rule) for rule in _rules(parameter, 0)) and any(
+        port.same(rule) for rule in _rules(parameter, 1)
+    )
 
 
 def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, port: Rule) -> Blame:
     first = members[0]
-    paths = [one.pair.port_path for one in members]
+    paths = [parameter.pair.port_path for parameter in members]
     texts = (bench.text(first.bench), port.text(first.port))
     names = ", ".join(paths[:_MOST_NAMES]) + (" …" if len(paths) > _MOST_NAMES else "")
     text = message(
         "pair_update.initial_differs", count=len(paths), kind=kind, names=names, bench=texts[0], port=texts[1]
     )
-    module = next((one for one in aligned.port.modules if one.path == paths[0].rpartition(".")[0]), None)
+    module = next((inner for inner in aligned.port.modules if inner.path == paths[0].rpartition(".")[0]), None)
     return Blame(
         Stage.INITIAL,
         Cause.INITIAL,
@@ -189,13 +200,13 @@ def _edit(aligned: Aligned, bench: Rule, text: Message) -> Message:
     return message("pair_update.edit_initial", how=how)
 
 
-def _value(drawn: Drawn) -> dict[str, Any]:
+def _value(drawn: Drawn) -> JsonObject:
     if drawn.constant:
         return {"constant": drawn.mean}
     return {"mean": drawn.mean, "std": drawn.std, "shape": str(drawn.shape)}
 
 
-def _measured(one: _One) -> float:
-    if one.bench.constant or one.port.constant:
-        return abs(one.bench.mean - one.port.mean) or max(one.bench.std, one.port.std)
-    return float(np.abs(log_ratio(one.bench, one.port)))
+def _measured(parameter: _One) -> float:
+    if parameter.bench.constant or parameter.port.constant:
+        return abs(parameter.bench.mean - parameter.port.mean) or max(parameter.bench.std, parameter.port.std)
+    return float(np.abs(log_ratio(parameter.bench, parameter.port)))

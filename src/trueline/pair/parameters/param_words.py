@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
 from trueline.model.message import Message, message
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
 _MOST_NAMES: Final = 3
 _MOST_KINDS: Final = 4

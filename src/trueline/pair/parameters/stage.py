@@ -13,15 +13,16 @@ from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, ParamPair
-from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.sides.described import Described
+from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
+from trueline.pair.questions.described import Described
+from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
 
 
 def parameter_stage(aligned: Aligned) -> StageResult:
     """Counts, shapes, dtypes, what is trained, what is shared, what only one side has."""
     blames = [*_only(aligned), *_pairs(aligned)]
-    here, there = (_counts(one) for one in (aligned.bench, aligned.port))
+    here, there = (_counts(described) for described in (aligned.bench, aligned.port))
     text = message(
         "pair_stage.parameters",
         pairs=len(aligned.pairs),
@@ -37,69 +38,69 @@ def parameter_stage(aligned: Aligned) -> StageResult:
 
 
 def _counts(described: Described) -> tuple[int, int]:
-    own = [one for one in described.parameters if not one.buffer and one.shared_with is None]
-    return len(own), sum(prod(one.shape) for one in own)
+    own = [parameter for parameter in described.parameters if not parameter.buffer and parameter.shared_with is None]
+    return len(own), sum(prod(parameter.shape) for parameter in own)
 
 
 def _only(aligned: Aligned) -> Iterator[Blame]:
-    for one in aligned.only_bench:
-        module = _counterpart(aligned, _module(aligned.bench, one))
+    for parameter in aligned.only_bench:
+        module = _counterpart(aligned, _module(aligned.bench, parameter))
         yield Blame(
             Stage.PARAMETERS,
             Cause.MISSING_PARAMETER,
-            message("pair_stage.missing_parameter", name=one.name, shape=_shape(one.shape)),
+            message("pair_stage.missing_parameter", name=parameter.name, shape=_shape(parameter.shape)),
             module or "",
-            _module(aligned.bench, one),
-            _shape(one.shape),
+            _module(aligned.bench, parameter),
+            _shape(parameter.shape),
             None,
             confirmed=True,
             line=_built(aligned.port, module),
-            other_line=_built(aligned.bench, _module(aligned.bench, one)),
-            evidence=[{"name": one.name}],
+            other_line=_built(aligned.bench, _module(aligned.bench, parameter)),
+            evidence=[{"name": parameter.name}],
         )
-    for one in aligned.only_port:
-        module = _module(aligned.port, one)
+    for parameter in aligned.only_port:
+        module = _module(aligned.port, parameter)
         yield Blame(
             Stage.PARAMETERS,
             Cause.EXTRA_PARAMETER,
-            message("pair_stage.extra_parameter", name=one.name, shape=_shape(one.shape)),
+            message("pair_stage.extra_parameter", name=parameter.name, shape=_shape(parameter.shape)),
             module,
             aligned.modules.get(module, ""),
             None,
-            _shape(one.shape),
+            _shape(parameter.shape),
             confirmed=True,
             line=_built(aligned.port, module),
             other_line=_built(aligned.bench, aligned.modules.get(module)),
-            evidence=[{"name": one.name}],
+            evidence=[{"name": parameter.name}],
         )
 
 
 def _pairs(aligned: Aligned) -> Iterator[Blame]:
     frozen: dict[Cause, list[ParamPair]] = {}
     typed: dict[tuple[str, str], list[ParamPair]] = {}
-    for one in aligned.pairs:
-        if one.layout is None:
+    for pair in aligned.pairs:
+        if pair.layout is None:
             text = message(
                 "pair_stage.shape",
-                name=one.port.name,
-                bench=_shape(one.bench.shape),
-                port=_shape(one.port.shape),
+                name=pair.port.name,
+                bench=_shape(pair.bench.shape),
+                port=_shape(pair.port.shape),
             )
-            yield _of_pair(aligned, one, Cause.SHAPE, text, _shape(one.bench.shape), _shape(one.port.shape))
-        if not one.bench.buffer and not one.port.buffer and one.bench.trainable is not one.port.trainable:
-            frozen.setdefault(Cause.FROZEN if one.bench.trainable else Cause.NOT_FROZEN, []).append(one)
-        if one.bench.dtype != one.port.dtype:
-            typed.setdefault((one.bench.dtype, one.port.dtype), []).append(one)
-        if (one.bench.shared_with is None) is not (one.port.shared_with is None) and _tells_sharing(aligned, one):
-            text = message("pair_stage.sharing", name=one.port.name)
-            yield _of_pair(aligned, one, Cause.SHARING, text, one.bench.shared_with, one.port.shared_with)
+            yield _of_pair(aligned, pair, Cause.SHAPE, text, _shape(pair.bench.shape), _shape(pair.port.shape))
+        if not pair.bench.buffer and not pair.port.buffer and pair.bench.trainable is not pair.port.trainable:
+            frozen.setdefault(Cause.FROZEN if pair.bench.trainable else Cause.NOT_FROZEN, []).append(pair)
+        if pair.bench.dtype != pair.port.dtype:
+            typed.setdefault((pair.bench.dtype, pair.port.dtype), []).append(pair)
+        if (pair.bench.shared_with is None) is not (pair.port.shared_with is None) and _tells_sharing(aligned, pair):
+            text = message("pair_stage.sharing", name=pair.port.name)
+            yield _of_pair(aligned, pair, Cause.SHARING, text, pair.bench.shared_with, pair.port.shared_with)
     for (bench, port), pairs in typed.items():
         name, count = pairs[0].port.name, len(pairs)
         text = message("pair_stage.dtype", name=name, count=count, bench=bench, port=port)
         yield _of_pair(aligned, pairs[0], Cause.DTYPE, text, bench, port)
     for cause, pairs in frozen.items():
         for group in _by_module(pairs):
-            names = ", ".join(one.port.name for one in group)
+            names = ", ".join(pairing.port.name for pairing in group)
             text = (
                 message("pair_stage.frozen", names=names)
                 if cause is Cause.FROZEN
@@ -109,20 +110,20 @@ def _pairs(aligned: Aligned) -> Iterator[Blame]:
             yield _of_pair(aligned, group[0], cause, text, trained, not trained)
 
 
-def _tells_sharing(aligned: Aligned, one: ParamPair) -> bool:
+def _tells_sharing(aligned: Aligned, pair: ParamPair) -> bool:
     """MindSpore keeps a shared parameter under one name only."""
-    return one.port.name not in aligned.port.aliases.values() and one.bench.name not in aligned.bench.aliases.values()
+    return pair.port.name not in aligned.port.aliases.values() and pair.bench.name not in aligned.bench.aliases.values()
 
 
 def _by_module(pairs: Iterable[ParamPair]) -> list[list[ParamPair]]:
     found: dict[str, list[ParamPair]] = {}
-    for one in pairs:
-        found.setdefault(one.port_path.rpartition(".")[0], []).append(one)
+    for pair in pairs:
+        found.setdefault(pair.port_path.rpartition(".")[0], []).append(pair)
     return list(found.values())
 
 
-def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, bench: object, port: object) -> Blame:
-    module, other = one.port_path.rpartition(".")[0], one.bench_path.rpartition(".")[0]
+def _of_pair(aligned: Aligned, pair: ParamPair, cause: Cause, text: Message, bench: Setting, port: Setting) -> Blame:
+    module, other = pair.port_path.rpartition(".")[0], pair.bench_path.rpartition(".")[0]
     return Blame(
         Stage.PARAMETERS,
         cause,
@@ -134,12 +135,12 @@ def _of_pair(aligned: Aligned, one: ParamPair, cause: Cause, text: Message, benc
         confirmed=True,
         line=_built(aligned.port, module),
         other_line=_built(aligned.bench, other),
-        evidence=[{"name": one.port.name, "other": one.bench.name}],
+        evidence=[{"name": pair.port.name, "other": pair.bench.name}],
     )
 
 
-def _module(described: Described, one: ParamInfo) -> str:
-    return described.paths.get(one.name, one.name).rpartition(".")[0]
+def _module(described: Described, parameter: ParamInfo) -> str:
+    return described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
 
 
 def _counterpart(aligned: Aligned, path: str) -> str | None:
@@ -151,7 +152,7 @@ def _counterpart(aligned: Aligned, path: str) -> str | None:
 
 
 def _built(described: Described, path: str | None) -> Location | None:
-    return next((one.built_at for one in described.modules if one.path == path), None)
+    return next((module.built_at for module in described.modules if module.path == path), None)
 
 
 def _shape(shape: Sequence[int]) -> str:
@@ -162,17 +163,17 @@ def _table(aligned: Aligned) -> Table:
     columns = ("bench", "port", "shape", "dtype", "trained")
     rows: list[list[str]] = []
     marked: set[int] = set()
-    for one in aligned.pairs:
-        same = one.layout is not None and (one.bench.buffer or one.bench.trainable is one.port.trainable)
+    for pair in aligned.pairs:
+        same = pair.layout is not None and (pair.bench.buffer or pair.bench.trainable is pair.port.trainable)
         if not same:
             marked.add(len(rows))
         rows.append(
             [
-                one.bench.name,
-                one.port.name,
-                _both(_shape(one.bench.shape), _shape(one.port.shape)),
-                _both(one.bench.dtype, one.port.dtype),
-                _both(_trained(one.bench), _trained(one.port)),
+                pair.bench.name,
+                pair.port.name,
+                _both(_shape(pair.bench.shape), _shape(pair.port.shape)),
+                _both(pair.bench.dtype, pair.port.dtype),
+                _both(_trained(pair.bench), _trained(pair.port)),
             ]
         )
     for left, place in ((aligned.only_bench, 0), (aligned.only_port, 1)):
@@ -181,32 +182,35 @@ def _table(aligned: Aligned) -> Table:
             names = [lone.name, "-"] if place == 0 else ["-", lone.name]
             rows.append([*names, _shape(lone.shape), lone.dtype, _trained(lone)])
     title = message("pair_stage.parameter_table")
-    return Table(title, [message(f"pair_stage.column_{one}") for one in columns], rows, frozenset(marked))
+    return Table(title, [message(f"pair_stage.column_{column}") for column in columns], rows, frozenset(marked))
 
 
 def _both(a: str, b: str) -> str:
     return a if a == b else f"{a} / {b}"
 
 
-def _trained(one: ParamInfo) -> str:
-    return "-" if one.buffer else "+" if one.trainable else "frozen"
+def _trained(parameter: ParamInfo) -> str:
+    return "-" if parameter.buffer else "+" if parameter.trainable else "frozen"
 
 
 def table_blames(bench: Side, port: Side, aligned: Aligned) -> list[Blame]:
     """Buffers that are no statistics, and so part of what a network computes: masks and tables with other values."""
     kept = [
-        one for one in aligned.pairs if one.bench.buffer and one.layout is not None and not _statistics(one.bench_path)
+        pair
+        for pair in aligned.pairs
+        if pair.bench.buffer and pair.layout is not None and not _statistics(pair.bench_path)
     ]
     if not kept:
         return []
-    _, here = bench.ask({"do": "get", "names": [one.bench.name for one in kept]})
-    _, there = port.ask({"do": "get", "names": [one.port.name for one in kept]})
-    found: list[Blame] = []
-    for one, mine, theirs in zip(kept, here, there, strict=True):
-        if not np.allclose(one.laid(mine), theirs, rtol=1e-5, atol=1e-6, equal_nan=True):
-            text = message("pair_stage.other_table", name=one.port.name)
-            found.append(replace(_of_pair(aligned, one, Cause.ATTRIBUTE, text, None, None), stage=Stage.WEIGHTS))
-    return found
+    there = bench.answer(GetWeights([pair.bench.name for pair in kept]))
+    here = port.answer(GetWeights([pair.port.name for pair in kept]))
+    blames: list[Blame] = []
+    for pair in kept:
+        laid = pair.laid(there[pair.bench.name])
+        if not np.allclose(laid, here[pair.port.name], rtol=1e-5, atol=1e-6, equal_nan=True):
+            text = message("pair_stage.other_table", name=pair.port.name)
+            blames.append(replace(_of_pair(aligned, pair, Cause.ATTRIBUTE, text, None, None), stage=Stage.WEIGHTS))
+    return blames
 
 
 def _statistics(path: str) -> bool:

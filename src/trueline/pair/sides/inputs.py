@@ -13,9 +13,10 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.run import ModuleInfo
 from trueline.model.trouble import BadUsage
-from trueline.pair.sides.described import Described
+from trueline.pair.questions.described import Described
 
-_MOST: Final = 1 << 31
+# A larger input is a slip of the pen, and no machine holds it.
+_MAX_ELEMENTS: Final = 1 << 31
 _SIZES: Final = re.compile(r"[1-9]\d{0,9}(x[1-9]\d{0,9}){0,7}")
 _RANGE: Final = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)")
 _FLOATS: Final = ("float16", "float32", "float64")
@@ -50,15 +51,15 @@ def parse_input(text: str) -> Input:
     if _SIZES.fullmatch(sizes) is None or len(more) > 2:
         raise BadUsage("side.bad_input", text=text)
     shape = tuple(int(side) for side in sizes.split("x"))
-    if math.prod(shape) > _MOST:
+    if math.prod(shape) > _MAX_ELEMENTS:
         raise BadUsage("side.large_input", text=text)
     dtype = more[0] if more else "float32"
     if dtype not in (*_FLOATS, *_WHOLE):
         raise BadUsage("side.bad_input_type", text=text, dtype=dtype, types=", ".join((*_FLOATS, *_WHOLE)))
     if len(more) < 2:
         return Input(shape, dtype)
-    found = _RANGE.fullmatch(more[1])
-    low, high = (float(found[1]), float(found[2])) if found is not None else (0.0, 0.0)
+    match = _RANGE.fullmatch(more[1])
+    low, high = (float(match[1]), float(match[2])) if match is not None else (0.0, 0.0)
     whole = dtype in _WHOLE
     if not low < high or (whole and not _holds(dtype, low, high)):
         raise BadUsage("side.bad_input_range", text=text, range=more[1])
@@ -77,14 +78,14 @@ def _holds(dtype: str, low: float, high: float) -> bool:
 def make_inputs(inputs: Sequence[Input], seed: int = 0) -> list[Array]:
     """The same arrays for the same seed, for both sides."""
     random = np.random.default_rng(seed)
-    return [one.array(random) for one in inputs]
+    return [input.array(random) for input in inputs]
 
 
 def guess_inputs(described: Described, seed: int = 0) -> list[Array] | None:
     """Inputs that the model's first layer takes; None where nothing good can be guessed and a user must say."""
     if described.takes is not None and len(described.takes) != 1:
         return None
-    holders = {path for one in described.modules for path in _above(one.path)}
+    holders = {path for inner in described.modules for path in _above(inner.path)}
     for module in described.modules:
         if module.path in holders and module.type not in _GUESSES:
             continue
@@ -105,7 +106,7 @@ def _above(path: str) -> list[str]:
 def _size(module: ModuleInfo, *names: str) -> int | None:
     for name in names:
         found = module.attributes.get(name)
-        if isinstance(found, int) and not isinstance(found, bool) and 0 < found <= _MOST:
+        if isinstance(found, int) and not isinstance(found, bool) and 0 < found <= _MAX_ELEMENTS:
             return found
     return None
 

@@ -14,6 +14,7 @@ from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 from trueline.pair.blame import Stage, StageResult, StageVerdict
+from trueline.pair.questions.parts import LoadedParts, LoadParts
 from trueline.pair.sides.side import Side
 
 # What a file may do in one process and not in another.
@@ -44,26 +45,22 @@ def load_parts(bench: Side, port: Side, path: Path) -> Parts:
     """Let both sides load the file; a Trouble says what is wrong with it, and names a side that alone cannot."""
     if not path.is_file():
         raise BadFile(path, os.strerror(errno.EISDIR if path.is_dir() else errno.ENOENT))
-    found = [_loaded(side, role, path) for role, side in (("bench", bench), ("port", port))]
-    troubles = [one for one in found if isinstance(one, SideTrouble)]
-    for side, one in zip((bench, port), found, strict=True):
-        if isinstance(one, SideTrouble):
-            if len(troubles) == 1:
-                raise _only_here(side, one)
-            raise one
-    (names, lines), (other_names, other_lines) = (one for one in found if not isinstance(one, SideTrouble))
-    return Parts(names, other_names, lines, other_lines)
+    there, here = _loaded(bench, "bench", path), _loaded(port, "port", path)
+    if isinstance(there, SideTrouble):
+        raise there if isinstance(here, SideTrouble) else _only_here(bench, there)
+    if isinstance(here, SideTrouble):
+        raise _only_here(port, here)
+    return Parts(frozenset(there.names), frozenset(here.names), there.lines, here.lines)
 
 
-def _loaded(side: Side, role: str, path: Path) -> tuple[frozenset[str], dict[str, Location]] | SideTrouble:
-    """The names that a side has and the line of each, or why it could not import the file."""
+def _loaded(side: Side, role: str, path: Path) -> LoadedParts | SideTrouble:
+    """The parts that a side has, or why it could not import the file."""
     try:
-        content, _ = side.ask({"do": "parts", "role": role, "path": str(path.absolute()), "shown": str(path)})
+        return side.answer(LoadParts(role, str(path.absolute()), str(path)))
     except SideTrouble as trouble:
         if trouble.message.id not in _IMPORTING:
             raise
         return trouble
-    return frozenset(content["names"]), {name: Location.from_line_json(one) for name, one in content["lines"].items()}
 
 
 def _only_here(side: Side, trouble: SideTrouble) -> SideTrouble:

@@ -8,45 +8,46 @@ from typing import ClassVar
 
 from trueline.adapters.guest.guest import Guest
 from trueline.kernel.array import Array
-from trueline.pair.sides.described import Described, Loaded
+from trueline.pair.questions.described import Describe, Described, Load, Loaded
+from trueline.pair.questions.model import Forward, Operators
+from trueline.pair.questions.question import Answer, Question, answer_type, pack, unpack
 
 
 class Side(Guest):
-    """The model of one entry point; ``child/host.py`` lists what it can be asked for."""
+    """The model of one entry point; ``questions/`` is what it can be asked for."""
 
     HOST: ClassVar[str] = "trueline.pair.child.host"
 
-    def describe(self, *, summaries: bool = False) -> Described:
-        """What the model consists of; with ``summaries`` the numbers of its values too."""
-        content, _ = self.ask({"do": "describe", "summaries": summaries})
+    def answer(self, question: Question[Answer]) -> Answer:
+        """What its process answers to a question."""
+        asked, given = pack(question)
+        content, arrays = self.ask({"do": type(question).__name__, "question": asked}, given)
         try:
-            return Described.from_json(content["described"])
+            return unpack(answer_type(type(question)), content["answer"], arrays)
         except (ValueError, KeyError) as error:
             raise self.garbled(error) from None
+
+    def describe(self, *, summaries: bool = False) -> Described:
+        """What the model consists of; with ``summaries`` the numbers of its values too."""
+        return self.answer(Describe(summaries))
 
     def load(self, path: Path, *, strict: bool = True) -> Loaded:
         """Load a weight file the framework's own way.
 
-        What the file or the model lacks is told, not raised; another shape is a trouble, and only told where not
+        What the file or the model lacks is in the answer; another shape is a trouble, and in the answer only where not
         ``strict``.
         """
-        content, _ = self.ask({"do": "load", "path": str(path.absolute()), "strict": strict})
-        try:
-            return Loaded.from_json(content["loaded"])
-        except (ValueError, KeyError) as error:
-            raise self.garbled(error) from None
+        return self.answer(Load(str(path.absolute()), strict))
 
     def forward(
-        self, arrays: Sequence[Array], *, train: bool = False, perturbed: int | None = None, ulps: int = 1
-    ) -> list[Array]:
+        self, inputs: Sequence[Array], *, train: bool = False, perturbed: int | None = None, ulps: int = 1
+    ) -> Sequence[Array]:
         """The tensors of the output, in order; the model stays as it was.
 
         ``perturbed`` is a seed: inputs and layers are then moved by ``ulps`` rounding units at most.
         """
-        asked = {"do": "forward", "train": train, "perturbed": perturbed, "ulps": ulps}
-        return self.ask(asked, arrays)[1]
+        return self.answer(Forward(inputs, train, perturbed, ulps))
 
-    def ops(self, arrays: Sequence[Array]) -> frozenset[str]:
+    def ops(self, inputs: Sequence[Array]) -> frozenset[str]:
         """The names of the operators that these inputs go through, in lower case."""
-        content, _ = self.ask({"do": "ops"}, arrays)
-        return frozenset(str(one) for one in content["ops"])
+        return frozenset(self.answer(Operators(inputs)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
@@ -92,70 +93,72 @@ def rate_blames(compared: Compared, bench: Sequence[float | None], port: Sequenc
 
 def difference_blames(
     compared: Compared,
-    found: Sequence[Difference],
+    differences: Sequence[Difference],
     bench: Sequence[bool | None],
     port: Sequence[bool | None],
 ) -> Iterator[Blame]:
     """One blame per difference; ``bench`` and ``port`` say which parameters decay there."""
     # With parameters that decay on both sides, one that decays on one side only is a matter of groups.
     groups = any(bench) and any(port)
-    for one in found:
-        if one.knob == "weight_decay" and groups and not (one.bench and one.port):
-            yield _decay_groups(compared, one)
+    for difference in differences:
+        if difference.knob == "weight_decay" and groups and not (difference.bench and difference.port):
+            yield _decay_groups(compared, difference)
         else:
-            yield _difference(compared, one)
+            yield _difference(compared, difference)
 
 
-def _decay_groups(compared: Compared, one: Difference) -> Blame:
-    words = {"parameters": compared.said(one.places), "bench": one.bench, "port": one.port}
-    name = "decays" if one.port else "decays_not"
+def _decay_groups(compared: Compared, difference: Difference) -> Blame:
+    words = {"parameters": compared.said(difference.places), "bench": difference.bench, "port": difference.port}
+    name = "decays" if difference.port else "decays_not"
     return compared.blame(
         Cause.DECAY_GROUPS,
         message(f"pair_update.{name}", **words),
-        one.places,
-        **_numbers(one),
+        difference.places,
+        **_numbers(difference),
         edit=message(f"pair_update.edit_{name}", **words),
     )
 
 
-def _difference(compared: Compared, one: Difference) -> Blame:
+def _difference(compared: Compared, difference: Difference) -> Blame:
     words = {
-        "knob": message(f"pair_update.knob_{one.knob}"),
-        "bench": _value(one.knob, one.bench),
-        "port": _value(one.knob, one.port),
+        "knob": message(f"pair_update.knob_{difference.knob}"),
+        "bench": _value(difference.knob, difference.bench),
+        "port": _value(difference.knob, difference.port),
         "optimizer": compared.port,
     }
-    if one.knob == "family":
+    if difference.knob == "family":
         words |= {"bench": compared.bench, "port": compared.port}
-    text = message("pair_update.difference", parameters=compared.said(one.places), **words)
-    return compared.blame(one.cause, text, one.places, **_numbers(one), edit=_edit(compared, one, words))
+    text = message("pair_update.difference", parameters=compared.said(difference.places), **words)
+    return compared.blame(
+        difference.cause, text, difference.places, **_numbers(difference), edit=_edit(compared, difference, words)
+    )
 
 
-def _numbers(one: Difference) -> dict[str, Any]:
+def _numbers(difference: Difference) -> dict[str, Any]:
     return {
-        "bench": str(one.bench) if isinstance(one.bench, str) else one.bench,
-        "port": str(one.port) if isinstance(one.port, str) else one.port,
-        "confirmed": one.confirmed,
-        "latent": one.latent,
-        "measured": max(one.effect, one.on_tiny) if one.latent else one.effect,
+        "bench": str(difference.bench) if isinstance(difference.bench, str) else difference.bench,
+        "port": str(difference.port) if isinstance(difference.port, str) else difference.port,
+        "confirmed": difference.confirmed,
+        "latent": difference.latent,
+        "measured": max(difference.effect, difference.on_tiny) if difference.latent else difference.effect,
         "limit": LIMIT,
-        "left": one.left,
+        "left": difference.left,
     }
 
 
-def _value(knob: str, value: Any) -> Any:
+def _value(knob: str, value: object) -> Any:
     if knob in ("eps_form", "decay_form"):
         return message(f"pair_update.{knob}_{value}")
     return message("pair_update.yes" if value else "pair_update.no") if isinstance(value, bool) else value
 
 
-def _edit(compared: Compared, one: Difference, words: Mapping[str, Any]) -> Message:
-    if one.knob == "family":
+def _edit(compared: Compared, difference: Difference, words: Mapping[str, Json]) -> Message:
+    if difference.knob == "family":
         return message("pair_update.edit_unexplained", bench=compared.bench)
     port_is_mindspore = compared.aligned.port.framework == "mindspore"
-    if one.knob in ("eps_form", "bias_correction") and port_is_mindspore and one.bench in ("after", True):
+    if difference.knob in ("eps_form", "bias_correction") and port_is_mindspore and difference.bench in ("after", True):
         return message("pair_update.edit_mindspore_adam", optimizer=compared.port)
-    if one.knob == "nesterov" and port_is_mindspore and compared.port == "Momentum" and one.bench:
+    if difference.knob == "nesterov" and port_is_mindspore and compared.port == "Momentum" and difference.bench:
         return message("pair_update.edit_mindspore_nesterov")
     return message("pair_update.edit_difference", **words)
 

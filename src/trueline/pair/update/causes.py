@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trueline.kernel.array import Array
-from trueline.pair.blame import Cause
+from trueline.pair.blame import Cause, Setting
 from trueline.pair.update.fit import LIMIT, Fit, Trial
 from trueline.pair.update.forms import KNOBS, EpsForm, Family, Form, simulate
 
@@ -42,8 +42,8 @@ class Difference:
 
     knob: str
     cause: Cause
-    bench: Any
-    port: Any
+    bench: Setting
+    port: Setting
     places: tuple[int, ...]
     effect: float
     on_tiny: float
@@ -99,7 +99,7 @@ def _matters(knob: str, bench: Form, port: Form) -> bool:
     return True
 
 
-def _same(bench: Any, port: Any) -> bool:
+def _same(bench: Setting, port: Setting) -> bool:
     if isinstance(bench, float) and isinstance(port, float):
         return math.isclose(bench, port, rel_tol=_SAME)
     return bool(bench == port)
@@ -112,7 +112,7 @@ def differences(trial: Trial, seen: Array, bench: Fit, port: Fit) -> list[Differ
         if there is not None and here is not None:
             for knob in differing(there, here):
                 places.setdefault((knob, getattr(there, knob), getattr(here, knob)), []).append(place)
-    found = []
+    differences = []
     for (knob, wanted, has), members in places.items():
         effect, on_tiny, left = 0.0, 0.0, 0.0
         for place in members:
@@ -126,8 +126,8 @@ def differences(trial: Trial, seen: Array, bench: Fit, port: Fit) -> list[Differ
             on_tiny = max(on_tiny, float(gaps[tiny].max(initial=0.0)))
             left = max(left, float(apart(there).max(initial=0.0)))
         if max(effect, on_tiny) > LIMIT:
-            found.append(Difference(knob, _CAUSES[knob], wanted, has, tuple(members), effect, on_tiny, left))
-    return found
+            differences.append(Difference(knob, _CAUSES[knob], wanted, has, tuple(members), effect, on_tiny, left))
+    return differences
 
 
 def _with(bench: Form, port: Form, knob: str) -> Form:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.update.forms import KNOBS, DecayForm, EpsForm, Family, Form, simulate
 
 # Frameworks work out 1 - beta in single precision: steps of one and the same form differ by 1e-5 of themselves.
@@ -77,7 +78,7 @@ class Fit:
 
 
 def fits(
-    trial: Trial, seen: Array, kind: str, settings: Sequence[Mapping[str, Any] | None], more: Sequence[Form] = ()
+    trial: Trial, seen: Array, kind: str, settings: Sequence[Mapping[str, Json] | None], more: Sequence[Form] = ()
 ) -> list[Fit]:
     """All ways that explain what was seen, the likelier ones first; ``settings`` are each parameter's.
 
@@ -91,7 +92,7 @@ def fits(
                 found.append(Fit(forms))
                 break
     if not found:
-        for form in (other for one in more for other in _other_ways(one)):
+        for form in (other for candidate in more for other in _other_ways(candidate)):
             forms = _each(trial, seen, [None if one is None else form for one in settings])
             if forms is not None:
                 found.append(Fit(forms))
@@ -111,14 +112,14 @@ def _each(trial: Trial, seen: Array, forms: Sequence[Form | None]) -> list[Form 
 
 def _explains(trial: Trial, seen: Array, place: int, form: Form) -> Form | None:
     part = trial.part(place)
-    for one in (form, replace(form, weight_decay=0.0)) if form.weight_decay else (form,):
-        made = simulate(one, trial.weights[part], trial.gradients[:, part], trial.rates)
+    for way in (form, replace(form, weight_decay=0.0)) if form.weight_decay else (form,):
+        made = simulate(way, trial.weights[part], trial.gradients[:, part], trial.rates)
         if trial.gaps(seen[:, part], made, place).max(initial=0.0) <= LIMIT:
-            return one
+            return way
     return None
 
 
-def _ways(kind: str, settings: Sequence[Mapping[str, Any] | None]) -> Iterator[Form]:
+def _ways(kind: str, settings: Sequence[Mapping[str, Json] | None]) -> Iterator[Form]:
     """Every way of every family that an optimizer of this name and these settings may be of."""
     known = {name for one in settings if one is not None for name in one}
     decays: tuple[DecayForm, ...] = tuple(DecayForm)
@@ -154,9 +155,9 @@ def _other_ways(form: Form) -> Iterator[Form]:
     yield form
     yield from others
     knobs = [knob for knob in (*KNOBS[form.family], "weight_decay") if knob in _TRIED]
-    for other, knob in product(others, knobs):
+    for candidate, knob in product(others, knobs):
         for value in _TRIED[knob]:
-            yield replace(other, **{knob: value})
+            yield replace(candidate, **{knob: value})
 
 
 def _families(kind: str, known: set[str]) -> list[Family]:
@@ -177,16 +178,18 @@ def _families(kind: str, known: set[str]) -> list[Family]:
     return list(dict.fromkeys([*found, Family.SGD]))
 
 
-def _form(way: Form, given: Mapping[str, Any], ignored: Sequence[str]) -> Form:
+def _form(way: Form, given: Mapping[str, Json], ignored: Sequence[str]) -> Form:
     """A way with one group's settings, under whichever names."""
     settings = {name: value for name, value in given.items() if name not in ignored}
 
     def number(*names: str, default: float) -> float:
-        found = next((settings[name] for name in names if _is_number(settings.get(name))), default)
-        return float(found)
+        values = (_number(settings.get(name)) for name in names)
+        return next((value for value in values if value is not None), default)
 
     betas = settings.get("betas")
-    pair = [float(one) for one in betas] if isinstance(betas, list | tuple) and len(betas) == 2 else [0.9, 0.999]
+    listed = [_number(beta) for beta in betas] if isinstance(betas, list | tuple) else []
+    numbers = [beta for beta in listed if beta is not None]
+    pair = numbers if len(numbers) == len(listed) == 2 else [0.9, 0.999]
     family = way.family
     if family is Family.RMSPROP:
         beta2 = number("alpha", "decay", "rho", default=0.99)
@@ -206,5 +209,8 @@ def _form(way: Form, given: Mapping[str, Any], ignored: Sequence[str]) -> Form:
     )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _number(value: Json) -> float | None:
+    """A finite number; None for anything else."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from trueline.pair.blame import Cause
+from trueline.model.json_value import Json
+from trueline.pair.blame import Cause, Setting
 
 Doubles = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -19,7 +20,8 @@ CLOSE: Final = 3e-6
 # Between two steps of a curve that is stretched lies no step: a straight line there is off by a little.
 _STRETCHED: Final = 2e-3
 _NEARLY_ALL: Final = 0.97
-_ENOUGH: Final = 3
+# Fewer common steps show nothing of a schedule.
+_MIN_STEPS: Final = 3
 _HIGH: Final = 0.01
 
 
@@ -30,9 +32,9 @@ class Explained:
     cause: Cause
     text: str
     edit: str
-    bench: Any
-    port: Any
-    words: Mapping[str, Any] = field(default_factory=dict)
+    bench: Setting
+    port: Setting
+    words: Mapping[str, Json] = field(default_factory=dict)
     exact: bool = True
 
 
@@ -60,7 +62,7 @@ class Rates:
         if self.level <= CLOSE:
             return None
         ways = (self._factor, self._missing, self._unit, self._shift, self._warm_up, self._end, self._length)
-        return next((found for way in ways if (found := way()) is not None), None) or self._other()
+        return next((explained for way in ways if (explained := way()) is not None), None) or self._other()
 
     def _close(self, here: Doubles, there: Doubles, limit: float = CLOSE) -> npt.NDArray[np.bool_]:
         return np.asarray(np.abs(here - there) <= limit * self.scale)
@@ -77,10 +79,10 @@ class Rates:
         return Explained(Cause.LEARNING_RATE, "schedule_factor", "edit_schedule_factor", other, first, words)
 
     def _missing(self) -> Explained | None:
-        changes = [float(np.ptp(one)) > CLOSE * self.scale for one in (self.bench, self.port)]
+        changes = [float(np.ptp(array)) > CLOSE * self.scale for array in (self.bench, self.port)]
         if all(changes):
             return None
-        ends = ((float(one[0]), float(one[-1])) for one in (self.bench, self.port))
+        ends = ((float(array[0]), float(array[-1])) for array in (self.bench, self.port))
         bench, port = ([first, last] for first, last in ends)
         words = {"port": port[0], "bench": bench[0], "last": bench[1], "port_last": port[1]}
         text = "schedule_missing" if changes[0] else "schedule_extra"
@@ -109,7 +111,7 @@ class Rates:
     def _is(self, here: Doubles, there: Doubles, at: Whole) -> bool:
         """Whether one curve's rate at each step is the other's at the step ``at``, where that is known."""
         known = np.isin(at, self.steps)
-        if known.sum() < _ENOUGH:
+        if known.sum() < _MIN_STEPS:
             return False
         found = there[np.searchsorted(self.steps, at[known])]
         # A piece in which nothing changes tells nothing.
@@ -120,14 +122,14 @@ class Rates:
         for count in (1, -1, 2, -2, self.steps_per_epoch, -self.steps_per_epoch):
             if self._is(self.port, self.bench, self.steps - count):
                 when = "late" if count > 0 else "early"
-                words = {"count": abs(count), "when": when}
+                words: dict[str, Json] = {"count": abs(count), "when": when}
                 return Explained(Cause.SCHEDULE, "schedule_shift", "edit_schedule_shift", 0, count, words)
         return None
 
     def _warm_up(self) -> Explained | None:
         apart = ~self._close(self.port, self.bench)
         last = int(np.nonzero(apart)[0][-1])
-        peaks = [int(np.argmax(one >= one.max() * (1 - CLOSE))) for one in (self.bench, self.port)]
+        peaks = [int(np.argmax(array >= array.max() * (1 - CLOSE))) for array in (self.bench, self.port)]
         bench, port = (int(self.steps[peak]) for peak in peaks)
         tail = last < len(apart) // 2
         if bench == port:
@@ -135,24 +137,24 @@ class Rates:
                 return None
             rates = {"port": float(self.port[0]), "bench": float(self.bench[0]), "step": int(self.steps[last]) + 1}
             return Explained(Cause.WARM_UP, "warm_up_other", "edit_warm_up_other", rates["bench"], rates["port"], rates)
-        rises = [_rises(one[: peak + 1]) for one, peak in zip((self.bench, self.port), peaks, strict=True)]
+        rises = [_rises(array[: peak + 1]) for array, peak in zip((self.bench, self.port), peaks, strict=True)]
         if not all(rises):
             return None
         text = "warm_up_none" if not port else "warm_up_extra" if not bench else "warm_up_length"
-        words: dict[str, Any] = {"bench": bench, "port": port, "first": float(self.bench[0])}
+        words: dict[str, Json] = {"bench": bench, "port": port, "first": float(self.bench[0])}
         exact = tail or self._same_after(peaks)
         return Explained(Cause.WARM_UP, text, "edit_warm_up", bench, port, words, exact=exact)
 
     def _same_after(self, peaks: Sequence[int]) -> bool:
         """Whether both do the same once they are warm: step by step, or over what is left of the training."""
-        ends = [self.steps[_plateau(one, peak)] for one, peak in zip((self.bench, self.port), peaks, strict=True)]
+        ends = [self.steps[_plateau(array, peak)] for array, peak in zip((self.bench, self.port), peaks, strict=True)]
         later = self.steps >= ends[1]
         since = self.steps[later] - ends[1]
         left = [float(self.steps[-1] + 1 - end) for end in ends]
         for at in (ends[0] + since, ends[0] + since * left[0] / left[1]):
             inside = at <= self.steps[-1]
             made = np.interp(at[inside], self.steps, self.bench)
-            if inside.sum() >= _ENOUGH and self._close(self.port[later][inside], made, _STRETCHED).all():
+            if inside.sum() >= _MIN_STEPS and self._close(self.port[later][inside], made, _STRETCHED).all():
                 return True
         return False
 
@@ -189,14 +191,14 @@ class Rates:
         low = max(float(self.bench.min()), float(self.port.min()))
         middle = (self.scale + low) / 2
         times = []
-        for one in (self.bench, self.port):
-            peak = int(np.argmax(one))
-            below = np.nonzero(one[peak:] <= middle)[0]
+        for array in (self.bench, self.port):
+            peak = int(np.argmax(array))
+            below = np.nonzero(array[peak:] <= middle)[0]
             if not len(below) or not below[0]:
                 return None
             place = peak + int(below[0])
             # Where the curve crosses the middle, between two steps.
-            after, before = one[place], one[place - 1]
+            after, before = array[place], array[place - 1]
             share = (before - middle) / (before - after) if before > after else 1.0
             times.append(self.steps[place - 1] + share * (self.steps[place] - self.steps[place - 1]))
         factor = float(times[1] / times[0]) if times[0] else 0.0
@@ -206,7 +208,7 @@ class Rates:
         inside = at <= self.steps[-1]
         made = np.interp(at[inside], self.steps, self.bench)
         fits = self._close(self.port[inside], made, _STRETCHED)
-        return factor if fits.sum() >= max(_ENOUGH, _NEARLY_ALL * inside.sum()) else None
+        return factor if fits.sum() >= max(_MIN_STEPS, _NEARLY_ALL * inside.sum()) else None
 
     def _other(self) -> Explained:
         first = int(np.argmax(~self._close(self.port, self.bench)))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Content
 from trueline.model.curve import Curve
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Curves
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Setting, Stage, StageResult, StageVerdict
+from trueline.pair.questions.parts import Schedule, ScheduledRates
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 from trueline.pair.update.blames import Compared
@@ -27,24 +28,22 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     """Compare the rates of every pair of groups that have a parameter in common."""
     if not parts.both("optimizer"):
         return skipped(Stage.UPDATE, parts, "optimizer")
-    pairs = [one for one in aligned.pairs if not one.bench.buffer and not one.port.buffer]
-    asked: Content = {"do": "schedule", "epochs": None, "steps_per_epoch": None}
-    there, curves = bench.ask({**asked, "names": [one.bench.name for one in pairs]})
-    numbers = {name: there[name] for name in ("epochs", "steps_per_epoch")}
-    here, others = port.ask({**asked, **numbers, "names": [one.port.name for one in pairs]})
-    if not (there["scheduled"] or here["scheduled"]):
+    pairs = [pair for pair in aligned.pairs if not pair.bench.buffer and not pair.port.buffer]
+    there = bench.answer(Schedule([pair.bench.name for pair in pairs]))
+    here = port.answer(Schedule([pair.port.name for pair in pairs], there.epochs, there.steps_per_epoch))
+    if not (there.about.scheduled or here.about.scheduled):
         return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.schedule_none"))
     lines = (_line(here, parts.port_lines), _line(there, parts.bench_lines))
-    compared = Compared(aligned, pairs, there["optimizer"], here["optimizer"], *lines)
-    places = _groups(there["group_of"], here["group_of"])
+    compared = Compared(aligned, pairs, there.about.type, here.about.type, *lines)
+    places = _groups(there.about.group_of, here.about.group_of)
     rates = {
-        groups: Rates(curves[0], curves[1][:, groups[0]], others[1][:, groups[1]], there["steps_per_epoch"])
+        groups: Rates(there.steps, there.rates[:, groups[0]], here.rates[:, groups[1]], there.steps_per_epoch)
         for groups in places
     }
     blames = list(_blames(compared, rates, places))
-    level = max((one.level for one in rates.values()), default=0.0)
-    steps = numbers["epochs"] * numbers["steps_per_epoch"]
-    blocks = [_curves(max(rates.values(), key=lambda one: one.level), bench, port)] if rates else []
+    level = max((curves.level for curves in rates.values()), default=0.0)
+    steps = there.epochs * there.steps_per_epoch
+    blocks = [_curves(max(rates.values(), key=lambda rates: rates.level), bench, port)] if rates else []
     if blames:
         text = message("pair_update.schedule_found", steps=steps, level=level)
         return StageResult(Stage.UPDATE, StageVerdict.FOUND, text, blames, blocks=blocks)
@@ -53,11 +52,10 @@ def schedule_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts) -> S
     return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out, blocks=blocks)
 
 
-def _line(told: Content, lines: Mapping[str, Location]) -> Location | None:
+def _line(rates: ScheduledRates, lines: Mapping[str, Location]) -> Location | None:
     """Of the schedule where it is one beside the optimizer, else of what built that."""
-    built = Location.from_line_json(told["line"]) if told["line"] is not None else None
-    own = lines.get("schedule") if told["beside"] else None
-    return own or built or lines.get("optimizer")
+    own = lines.get("schedule") if rates.beside else None
+    return own or rates.about.line or lines.get("optimizer")
 
 
 def _groups(bench: Sequence[int | None], port: Sequence[int | None]) -> dict[Groups, list[int]]:
@@ -74,34 +72,34 @@ def _blames(
 ) -> Iterator[Blame]:
     """One blame per reason, with all the parameters that it holds for."""
     reasons: dict[tuple[str, str], tuple[Explained, float, list[int]]] = {}
-    for groups, one in rates.items():
-        found = one.explained()
-        if found is not None:
+    for groups, curves in rates.items():
+        explained = curves.explained()
+        if explained is not None:
             # Rates of groups are multiples of each other: a reason is the same whatever the rate.
-            same = (found.text, str(found.words["factor"]) if "factor" in found.words else "")
-            reason = reasons.setdefault(same, (found, one.level, []))
+            same = (explained.text, str(explained.words["factor"]) if "factor" in explained.words else "")
+            reason = reasons.setdefault(same, (explained, curves.level, []))
             reason[2].extend(places[groups])
-    for found, level, members in reasons.values():
+    for explained, level, members in reasons.values():
         yield compared.blame(
-            found.cause,
-            message(f"pair_update.{found.text}", **_words(found.words)),
+            explained.cause,
+            message(f"pair_update.{explained.text}", **_words(explained.words)),
             sorted(members),
-            bench=found.bench,
-            port=found.port,
-            confirmed=found.exact,
+            bench=explained.bench,
+            port=explained.port,
+            confirmed=explained.exact,
             measured=level,
             limit=CLOSE,
-            left=0.0 if found.exact else None,
-            edit=message(f"pair_update.{found.edit}", **_edit_words(found.words)),
+            left=0.0 if explained.exact else None,
+            edit=message(f"pair_update.{explained.edit}", **_edit_words(explained.words)),
         )
 
 
-def _words(words: Mapping[str, Any]) -> dict[str, Any]:
-    return {**words, "when": _when(words["when"])} if "when" in words else dict(words)
+def _words(words: Mapping[str, Json]) -> dict[str, Setting]:
+    return {**words, "when": _when(str(words["when"]))} if "when" in words else dict(words)
 
 
-def _edit_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    return {**words, "when": _when(_EDIT_WHEN[words["when"]])} if "when" in words else dict(words)
+def _edit_words(words: Mapping[str, Json]) -> dict[str, Setting]:
+    return {**words, "when": _when(_EDIT_WHEN[str(words["when"])])} if "when" in words else dict(words)
 
 
 def _when(name: str) -> Message:

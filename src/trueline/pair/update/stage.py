@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned, ParamPair
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
+from trueline.pair.questions.parts import Optimize
 from trueline.pair.sides.parts import Parts, skipped
 from trueline.pair.sides.side import Side
 from trueline.pair.update.blames import (
@@ -34,7 +36,7 @@ class Optimized:
     """One side's optimizer: its class, the settings of each parameter (None: not in it), and the steps it made."""
 
     kind: str
-    settings: Sequence[Mapping[str, Any] | None]
+    settings: Sequence[Mapping[str, Json] | None]
     trainable: Sequence[bool]
     scheduled: bool
     followed: bool
@@ -51,15 +53,15 @@ def update_stage(bench: Side, port: Side, aligned: Aligned, parts: Parts, *, see
     """Give both optimizers the same weights and gradients, and compare what they make of them."""
     if not parts.both("optimizer"):
         return skipped(Stage.UPDATE, parts, "optimizer")
-    pairs = [one for one in aligned.pairs if _is_weight(one)]
+    pairs = [pair for pair in aligned.pairs if _is_weight(pair)]
     if not pairs:
         return StageResult(Stage.UPDATE, StageVerdict.SKIPPED, message("pair_update.no_pairs"))
-    counts = [min(MOST, math.prod(one.bench.shape), math.prod(one.port.shape)) for one in pairs]
-    trial = make_trial(counts, [_coarser(one) for one in pairs], seed)
-    asked = {"do": "optimize", "counts": counts, "rates": list(trial.rates)}
-    given = [trial.weights, trial.gradients]
-    there = _optimized(bench, {**asked, "names": [one.bench.name for one in pairs]}, given)
-    here = _optimized(port, {**asked, "names": [one.port.name for one in pairs]}, given)
+    counts = [min(MOST, math.prod(pair.bench.shape), math.prod(pair.port.shape)) for pair in pairs]
+    trial = make_trial(counts, [_coarser(pair) for pair in pairs], seed)
+    there, here = (
+        _optimized(side, Optimize(names, counts, trial.rates, trial.weights, trial.gradients))
+        for side, names in ((bench, [pair.bench.name for pair in pairs]), (port, [pair.port.name for pair in pairs]))
+    )
     lines = (here.line or parts.port_lines.get("optimizer"), there.line or parts.bench_lines.get("optimizer"))
     compared = Compared(aligned, pairs, there.name, here.name, *lines)
     if here.kind.startswith(_MAY_NOT_MOVE) and (here.seen == trial.weights).all():
@@ -101,34 +103,41 @@ def _decayed(fit: Fit) -> list[bool | None]:
     return [None if form is None else bool(form.weight_decay) for form in fit.forms]
 
 
-def _optimized(side: Side, asked: dict[str, Any], given: list[Array]) -> Optimized:
-    content, arrays = side.ask(asked, given)
-    groups = content["groups"]
-    line = content["line"]
+def _optimized(side: Side, question: Optimize) -> Optimized:
+    answer = side.answer(question)
+    about = answer.about
     return Optimized(
-        content["optimizer"],
-        [None if group is None else groups[group] for group in content["group_of"]],
-        content["trainable"],
-        content["scheduled"],
-        content["followed"],
-        Location.from_line_json(line) if line is not None else None,
-        arrays[0],
+        about.type,
+        [None if group is None else about.groups[group] for group in about.group_of],
+        about.trainable,
+        about.scheduled,
+        answer.followed,
+        about.line,
+        answer.weights,
     )
 
 
-def _in(one: Optimized) -> list[bool | None]:
+def _in(optimizer: Optimized) -> list[bool | None]:
     """Whether each parameter is updated; None for one that is frozen, which the stage of parameters speaks of."""
-    return [settings is not None if free else None for settings, free in zip(one.settings, one.trainable, strict=True)]
+    return [
+        settings is not None if free else None
+        for settings, free in zip(optimizer.settings, optimizer.trainable, strict=True)
+    ]
 
 
-def _rates(one: Optimized) -> list[float | None]:
-    return [None if settings is None else settings.get("lr") for settings in one.settings]
+def _rates(optimizer: Optimized) -> list[float | None]:
+    rates = [None if settings is None else settings.get("lr") for settings in optimizer.settings]
+    return [rate if isinstance(rate, int | float) else None for rate in rates]
 
 
 def _is_weight(pair: ParamPair) -> bool:
     both = (pair.bench, pair.port)
     return all(
-        "float" in one.dtype and not one.buffer and one.shared_with is None and one.shape != (0,) for one in both
+        "float" in parameter.dtype
+        and not parameter.buffer
+        and parameter.shared_with is None
+        and parameter.shape != (0,)
+        for parameter in both
     )
 
 
@@ -147,5 +156,5 @@ def _result(
         return StageResult(Stage.UPDATE, StageVerdict.PASSED, text, rules_out=out)
     name = "found" if level > LIMIT else "found_otherwise"
     text = message(f"pair_update.{name}", level=level, **names)
-    verdict = StageVerdict.PASSED if all(one.latent for one in blames) else StageVerdict.FOUND
+    verdict = StageVerdict.PASSED if all(blame.latent for blame in blames) else StageVerdict.FOUND
     return StageResult(Stage.UPDATE, verdict, text, blames)

@@ -8,9 +8,9 @@ from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
 from trueline.model.message import message
 from trueline.model.visible import visible
+from trueline.report.findings import measured_message
 from trueline.report.html.context import Context
 from trueline.report.html.markup import Markup, element, joined
-from trueline.report.shown import shown
 
 # What is neither found nor cleared, in the order of its weight.
 _UNSETTLED = (Conclusion.SUSPECT, Conclusion.OPEN, Conclusion.NA)
@@ -96,11 +96,7 @@ def _card(finding: Finding, following: Sequence[Finding], context: Context) -> M
 def _facts(finding: Finding, context: Context) -> Iterator[Markup]:
     places = list(_places(finding.where, context))
     if finding.measured is not None:
-        measured, limit = shown(finding.measured, context.lang), shown(finding.limit, context.lang)
-        said = message("report.measured_only", measured=measured)
-        if finding.limit is not None:
-            said = message("report.measured", measured=measured, limit=limit)
-        places.append(element("span", context.say(said)))
+        places.append(element("span", context.say(measured_message(finding, context.lang))))
     if places:
         yield element("p", joined(*(element("span", place) for place in places)), class_="facts")
     if finding.error is not None:

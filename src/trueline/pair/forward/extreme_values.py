@@ -15,12 +15,12 @@ from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.faults import Fault, faults_of, merged
 from trueline.pair.forward.forced import force, reference_of
 from trueline.pair.forward.isolating import Isolated, beyond, coarse_of
-from trueline.pair.forward.shorter import allowed
-from trueline.pair.sides.recorded import Recording, record
+from trueline.pair.forward.precision import allowed
+from trueline.pair.questions.recording import Record, Recording
 from trueline.pair.sides.side import Side
 
 # Beyond the bounds that activations have; what layers give out lies near one.
-_FAR: Final = 8.0
+_OUTPUT_FACTOR: Final = 8.0
 
 
 def far_causes(
@@ -33,23 +33,25 @@ def far_causes(
     try:
         faults = _faults(sides, aligned, evaluated, recording, inputs)
         causes = Causes(*sides, aligned, tuple(faults))
-        found = [blame for one in merged(faults, aligned.port) for blame in causes.of(one, recording)]
+        blames = [blame for fault in merged(faults, aligned.port) for blame in causes.of(fault, recording)]
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
         return []
-    return [replace(one, latent=True) for one in found if one.confirmed]
+    return [replace(blame, latent=True) for blame in blames if blame.confirmed]
 
 
 def _faults(
     sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, recording: Recording, inputs: Sequence[Array]
 ) -> list[Fault]:
     bench, port = sides
-    far = record(bench, inputs, train=False, arrays=True, far=_FAR)
+    far = bench.answer(Record(inputs, train=False, send=True, far=_OUTPUT_FACTOR))
     matched = match_calls(aligned, far, recording, without=evaluated.together)
     reference = reference_of(bench, far, matched, inputs)
     checked = allowed(force(port, aligned, reference, inputs), evaluated.shorter)
-    known = {one.matched.port.path for one in evaluated.faults if one.between}
+    known = {fault.matched.port.path for fault in evaluated.faults if fault.between}
     # A layer gives what it gives: only what is made of it was moved.
-    between = [one for one in faults_of(checked, reference) if one.between and one.matched.port.path not in known]
+    between = [
+        fault for fault in faults_of(checked, reference) if fault.between and fault.matched.port.path not in known
+    ]
     return list(beyond(coarse_of(sides, aligned, inputs), aligned, between))

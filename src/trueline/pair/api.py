@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from trueline.adapters.guest.entry import Entry
 from trueline.compare.align import Rules
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.pair.pairing import Options, Paired, Wish, pair_sides
 from trueline.pair.sides.inputs import make_inputs, parse_input
 
@@ -24,10 +24,10 @@ def pair(
     port: str,
     input: str | Sequence[str | Array] | None = None,
     *,
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    bench_kwargs: Mapping[str, Any] | None = None,
-    port_kwargs: Mapping[str, Any] | None = None,
+    args: Sequence[Json] = (),
+    kwargs: Mapping[str, Json] | None = None,
+    bench_kwargs: Mapping[str, Json] | None = None,
+    port_kwargs: Mapping[str, Json] | None = None,
     bench_python: Path_ | None = None,
     port_python: Path_ | None = None,
     parts: Path_ | None = None,

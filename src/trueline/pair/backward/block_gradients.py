@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from trueline.adapters.guest.wire import Content
 from trueline.kernel import distance
 from trueline.kernel.array import Array
-from trueline.model.location import Location
 from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
 
 # A gradient this much smaller than the block's largest is rounding.
-_SMALL: Final = 1e-3
+_ROUNDING_SHARE: Final = 1e-3
 _PARAMETER: Final = "param/"
 _INPUT: Final = "in/"
-
-# Which of the stops are undone, by their places.
-Undo = Literal["all"] | Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The gradients of a block's own code at what goes into it, from random ones at what comes out (``sinks``).
-
-    ``stops`` are the lines where the user's code stops a gradient, in order, ``ends`` lines where one ended: each where
-    asked for.
-    """
-
-    sinks: Sequence[str]
-    gradients: Mapping[str, Array | None]
-    stops: Sequence[Location]
-    ends: Sequence[Location]
 
 
 def gradients_between(
@@ -50,32 +32,16 @@ def gradients_between(
     """Ask a side for the gradients of blocks that are run in the same mode.
 
     ``undo`` are places among the stops that are to stop nothing; ``only`` are some of the sinks; with ``watched`` the
-    lines where gradients ended are told too.
+    lines where gradients ended are given too.
     """
-    asked = [one.asked("gradients", of_port=of_port) for one in blocks]
-    content: Content = {
-        "do": "watch_ops",
-        "want": "gradients",
-        "train": blocks[0].train,
-        "only": None if only is None else list(only),
-    }
-    content |= {"only": None if only is None else list(only)}
-    content |= {"watched": watched, "undo": undo if undo == "all" else list(undo)}
-    content |= {"blocks": [one for one, _ in asked]}
-    told, found = side.ask(content, [array for _, arrays in asked for array in arrays])
-    left = iter(found)
-    taken = [one.taken if of_port else None for one in blocks]
-    return [_between(one, left, places) for one, places in zip(told["blocks"], taken, strict=True)]
-
-
-def _between(told: Any, arrays: Iterator[Array], taken: Sequence[int] | None) -> Between:
-    present = {name: next(arrays) for name in told["present"]}
-    return Between(
-        told["sinks"],
-        {_in_place(name, taken): present.get(name) for name in told["sources"]},
-        [Location.from_line_json(one) for one in told["stops"]],
-        [Location.from_line_json(one) for one in told["ends"]],
-    )
+    specs = [block.spec(of_port=of_port) for block in blocks]
+    answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
+    if not of_port:
+        return list(answers)
+    return [
+        replace(between, gradients={_in_place(name, block.taken): array for name, array in between.gradients.items()})
+        for between, block in zip(answers, blocks, strict=True)
+    ]
 
 
 def _in_place(name: str, taken: Sequence[int] | None) -> str:
@@ -106,7 +72,7 @@ def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float 
     """How many times the benchmark's the port's is; None where it is no multiple."""
     if port is None or bench is None or port.shape != bench.shape:
         return None
-    here, there = (one.astype(np.float64).reshape(-1) for one in (port, bench))
+    here, there = (array.astype(np.float64).reshape(-1) for array in (port, bench))
     squares = float(there @ there)
     factor = float(here @ there) / squares if squares else 0.0
     return factor if factor and level_of(here, factor * there, 0.0) <= limit else None
@@ -115,7 +81,7 @@ def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float 
 def parted(bench: Between, port: Between, limit: float) -> dict[str, float]:
     """How far apart the gradients are, where that is beyond the limit."""
     shared = [name for name in bench.gradients if name in port.gradients]
-    least = _SMALL * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
+    least = _ROUNDING_SHARE * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
     levels = {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
     return {name: level for name, level in levels.items() if level > limit}
 
@@ -124,7 +90,7 @@ def ended(bench: Between, port: Between) -> list[str]:
     """Where one side has a gradient and the other has none."""
     shared = [name for name in bench.gradients if name in port.gradients]
     sizes = {name: (size_of(bench.gradients[name]), size_of(port.gradients[name])) for name in shared}
-    least = _SMALL * max((size for pair in sizes.values() for size in pair), default=0.0)
+    least = _ROUNDING_SHARE * max((size for pair in sizes.values() for size in pair), default=0.0)
     return [name for name, (there, here) in sizes.items() if min(there, here) == 0.0 and max(there, here) > least]
 
 
@@ -132,5 +98,5 @@ def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> 
     if not name.startswith(_PARAMETER):
         return level_of(port, bench, least)
     # Both sides may hold a parameter in another layout: its norm is the same in each.
-    norms = [float(np.linalg.norm(one.astype(np.float64))) if one is not None else 0.0 for one in (port, bench)]
+    norms = [float(np.linalg.norm(array.astype(np.float64))) if array is not None else 0.0 for array in (port, bench)]
     return abs(norms[0] - norms[1]) / max(norms[1], least) if max(norms) > least else 0.0

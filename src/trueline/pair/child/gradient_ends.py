@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.nouns import OpCall, Value
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import fingerprint
 from trueline.model.location import Location
-from trueline.pair.child.flow import GradientFlow
+from trueline.pair.child.gradient_flow import GradientFlow
 from trueline.pair.child.host import Host
 
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
+    """An operator as it ran, with the fingerprints of what it took and gave."""
+
     name: str
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
     line: Location | None
     prints: Sequence[int]
     output_prints: Sequence[int]
@@ -45,37 +46,37 @@ class Ends:
     def op(self, call: OpCall) -> None:
         """An operator has run."""
         if self._listening and not call.backward:
-            before, after = ([self._print(one) for one in tensors] for tensors in (call.inputs, call.outputs))
+            before, after = ([self._print(tensor) for tensor in tensors] for tensors in (call.inputs, call.outputs))
             self._ran.append(_Ran(call.name, call.inputs, call.outputs, call.line, before, after))
 
-    def lines(self, sinks: Sequence[Any]) -> list[Location]:
+    def lines(self, sinks: Sequence[Value]) -> list[Location]:
         """The lines, in order; ``sinks`` is what came out in the end."""
         return list(dict.fromkeys(line for line in self._found(sinks) if line is not None))
 
-    def _found(self, sinks: Sequence[Any]) -> Iterator[Location | None]:
+    def _found(self, sinks: Sequence[Value]) -> Iterator[Location | None]:
         # A framework puts copies aside for its own backward: nothing takes them.
-        taken = {id(tensor) for one in self._ran for tensor in one.inputs} | {id(tensor) for tensor in sinks}
-        made: dict[int, Any] = {}
+        taken = {id(tensor) for op in self._ran for tensor in op.inputs} | {id(tensor) for tensor in sinks}
+        made: dict[int, Value] = {}
         with_gradient: set[int] = set()
-        for one in self._ran:
-            carrying = [self._floating(tensor) and self._flow.carries(tensor) for tensor in one.inputs]
-            for tensor, carries, print_ in zip(one.inputs, carrying, one.prints, strict=True):
+        for op in self._ran:
+            carrying = [self._floating(tensor) and self._flow.carries(tensor) for tensor in op.inputs]
+            for tensor, carries, print_ in zip(op.inputs, carrying, op.prints, strict=True):
                 if carries:
                     with_gradient.add(print_)
                 elif id(tensor) not in made and print_ in with_gradient and self._values.shape(tensor):
-                    yield one.line
-            floating = [tensor for tensor in one.outputs if self._floating(tensor) and id(tensor) in taken]
+                    yield op.line
+            floating = [tensor for tensor in op.outputs if self._floating(tensor) and id(tensor) in taken]
             if any(carrying) and floating and not any(map(self._flow.carries, floating)):
-                row = op_kinds().get(op_kind(self._framework, one.name))
+                row = op_kinds().get(op_kind(self._framework, op.name))
                 if row is None or not row.constant:
-                    yield one.line
-            made.update((id(tensor), tensor) for tensor in one.outputs)
-            for tensor, print_ in zip(one.outputs, one.output_prints, strict=True):
+                    yield op.line
+            made.update((id(tensor), tensor) for tensor in op.outputs)
+            for tensor, print_ in zip(op.outputs, op.output_prints, strict=True):
                 if self._floating(tensor) and self._flow.carries(tensor):
                     with_gradient.add(print_)
 
-    def _floating(self, tensor: Any) -> bool:
+    def _floating(self, tensor: Value) -> bool:
         return "float" in self._values.dtype(tensor)
 
-    def _print(self, tensor: Any) -> int:
+    def _print(self, tensor: Value) -> int:
         return fingerprint(np.ascontiguousarray(self._values.to_numpy(tensor))) if self._floating(tensor) else 0

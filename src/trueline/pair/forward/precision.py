@@ -37,20 +37,20 @@ class Shorter:
         if self.named:
             return []
         first = self.paths[0]
-        told = {"count": len(self.paths), "module": module_name(first), "port": self.port, "bench": self.bench}
-        text = message("pair_stage.shorter", **told)
+        params = {"count": len(self.paths), "module": module_name(first), "port": self.port, "bench": self.bench}
+        text = message("pair_stage.shorter", **params)
         return [Blame(Stage.FORWARD, Cause.DTYPE, text, "", "", self.bench, self.port, confirmed=True)]
 
 
 def shorter(aligned: Aligned, checked: Sequence[Checked], reference: Reference) -> Shorter | None:
     """Whether several modules of the port compute in shorter floats."""
-    named = any(one.bench.dtype != one.port.dtype for one in aligned.pairs)
+    named = any(pair.bench.dtype != pair.port.dtype for pair in aligned.pairs)
     found: dict[str, tuple[str, str]] = {}
-    for one in checked:
-        for check in one.checks:
-            there = reference.array(one.matched.bench.path, one.matched.bench.call, check.kind, check.index)
+    for call in checked:
+        for check in call.checks:
+            there = reference.array(call.matched.bench.path, call.matched.bench.call, check.kind, check.index)
             if check.kind == "out" and there is not None and epsilon(check.dtype) > epsilon(there.dtype.name) > 0:
-                found.setdefault(one.matched.port.path, (check.dtype, there.dtype.name))
+                found.setdefault(call.matched.port.path, (check.dtype, there.dtype.name))
     if len(found) < _SEVERAL:
         return None
     return Shorter(list(found), *next(iter(found.values())), named)
@@ -67,4 +67,4 @@ def allowed(checked: Sequence[Checked], found: Shorter | None) -> list[Checked]:
     def room(check: Check) -> Check:
         return replace(check, floor=max(check.floor, floor, longer * check.noise))
 
-    return [replace(one, checks=[room(check) for check in one.checks]) for one in checked]
+    return [replace(call, checks=[room(check) for check in call.checks]) for call in checked]

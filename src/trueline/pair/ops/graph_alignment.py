@@ -26,7 +26,7 @@ _COARSE: Final = 0.01
 _FOREIGN: Final = 0.7
 _NOT_AKIN: Final = 0.2
 _ELSEWHERE: Final = 2.1
-_FAR: Final = 2.6
+_UNRELATED_COST: Final = 2.6
 _MOST_PERMUTED: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
@@ -90,9 +90,9 @@ class Beside:
         else:
             self._steps += 1
             given_up = self._steps > _MOST_STEPS or depth > _DEEPEST
-            far = Way(_FAR, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
+            far = Way(_UNRELATED_COST, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
             options = [] if given_up else list(self._options(here, there, depth + 1))
-            way = min([*options, far], key=lambda one: (one.cost, not one.checked))
+            way = min([*options, far], key=lambda way: (way.cost, not way.checked))
         self._ways[here, there] = way
         return way
 
@@ -105,15 +105,15 @@ class Beside:
             for port_op in meant:
                 yield from self._paired(here, there, bench_op, port_op, depth)
         for op in (*bench_ways, *self.bench.fused(here)):
-            for one in self._varying(self.bench, op):
-                below = self.align(one, there, depth).used(None, op)
-                cost = 1.0 + self._foreign(op, one, of_bench=True)
-                yield below.under(cost, Edit(EditKind.MISSING, here, there, bench_op=op, through=one))
+            for value in self._varying(self.bench, op):
+                below = self.align(value, there, depth).used(None, op)
+                cost = 1.0 + self._foreign(op, value, of_bench=True)
+                yield below.under(cost, Edit(EditKind.MISSING, here, there, bench_op=op, through=value))
         for op in (*port_ways, *self.port.fused(there)):
-            for one in self._varying(self.port, op):
-                below = self.align(here, one, depth).used(op, None)
-                cost = 1.0 + self._foreign(op, one, of_bench=False)
-                yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=one))
+            for value in self._varying(self.port, op):
+                below = self.align(here, value, depth).used(op, None)
+                cost = 1.0 + self._foreign(op, value, of_bench=False)
+                yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=value))
         if not bench_ways and not port_ways:
             yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
         elif not port_ways:
@@ -123,14 +123,17 @@ class Beside:
     def _foreign(self, op: Op, through: int, *, of_bench: bool) -> float:
         """What it costs that the other side has not got all that an operator takes besides the value that goes on."""
         reading, others = (self.bench, self.port.all) if of_bench else (self.port, self.bench.all)
-        beside = [one for one in reading.inputs(op) if one != through and not reading.is_constant(one)]
-        has = (any(self.same(one, other) if of_bench else self.same(other, one) for other in others) for one in beside)
+        beside = [value for value in reading.inputs(op) if value != through and not reading.is_constant(value)]
+        has = (
+            any(self.same(value, other) if of_bench else self.same(other, value) for other in others)
+            for value in beside
+        )
         return 0.0 if all(has) else _FOREIGN
 
     @staticmethod
     def _varying(reading: Reading, op: Op) -> list[int]:
         given = list(dict.fromkeys(reading.inputs(op)))
-        return [one for one in given if not reading.is_constant(one)] or given
+        return [value for value in given if not reading.is_constant(value)] or given
 
     def _paired(self, here: int, there: int, bench_op: Op, port_op: Op, depth: int) -> Iterator[Way]:
         """Both operators stand for each other: they do the same with other inputs, or something else."""
@@ -141,16 +144,16 @@ class Beside:
                 way = way.beside(self.align(given[first], taken[second], depth).used(port_op, bench_op))
             spare = _SPARE_INPUT * (len(given) + len(taken) - 2 * len(places))
             carried = self._carries(bench_op, port_op, places)
-            real = [one for one in way.edits if one.kind is not EditKind.LAYOUT]
+            real = [edit for edit in way.edits if edit.kind is not EditKind.LAYOUT]
             if carried and way.edits:
                 yield way
             elif not way.edits and not spare and self._is_coarse(bench_op, port_op, here, there):
                 yield Way(_COARSE, (Edit(EditKind.COARSE, here, there, bench_op, port_op),))
             elif carried is None and real and bench_op.kind == port_op.kind and not spare:
                 yield way.under(_UNCHECKED, checked=False)
-            laid = [one for one in way.edits if one.kind is EditKind.LAYOUT]
+            laid = [edit for edit in way.edits if edit.kind is EditKind.LAYOUT]
             if laid and self._carries(bench_op, port_op, places, turned=False):
-                edits = (*real, *(self._turned(one) for one in laid))
+                edits = (*real, *(self._turned(edit) for edit in laid))
                 yield replace(way, cost=way.cost - _LAYOUT * len(laid) + _TURNED, edits=edits)
             cost = 1.0 + spare + (0.0 if self._akin(bench_op, port_op) else _NOT_AKIN)
             yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op))
@@ -167,7 +170,7 @@ class Beside:
         if bench_op.kind == port_op.kind:
             return True
         here, there = self.bench.done(bench_op), self.port.done(port_op)
-        forms = [one.form.family for one in (here, there) if one is not None and one.form is not None]
+        forms = [done.form.family for done in (here, there) if done is not None and done.form is not None]
         return len(forms) == 2 and forms[0] == forms[1]
 
     def _turned(self, edit: Edit) -> Edit:
@@ -187,11 +190,11 @@ class Beside:
         """Which input of the one is which of the other: in order, then in other orders."""
         fewer, more = sorted((len(bench_op.inputs), len(port_op.inputs)))
         if fewer > _MOST_PERMUTED or more > _MOST_PERMUTED + 2:
-            yield [(one, one) for one in range(fewer)]
+            yield [(place, place) for place in range(fewer)]
             return
         for chosen in permutations(range(more), fewer):
             turned = len(bench_op.inputs) > len(port_op.inputs)
-            yield [(one, at) if turned else (at, one) for at, one in enumerate(chosen)]
+            yield [(value, at) if turned else (at, value) for at, value in enumerate(chosen)]
 
     def _carries(
         self, bench_op: Op, port_op: Op, places: Sequence[tuple[int, int]], *, turned: bool = True
@@ -210,7 +213,7 @@ class Beside:
         if not alone and not done.order_free and any(first != second for first, second in places):
             return False
         inputs = {
-            place: array for place, one in enumerate(port_op.inputs) if (array := self.port.array(one)) is not None
+            place: array for place, value in enumerate(port_op.inputs) if (array := self.port.array(value)) is not None
         }
         for first, second in places:
             fitted = self._fitted(bench_op.inputs[first], port_op.inputs[second], turned)
@@ -229,11 +232,11 @@ class Beside:
     @staticmethod
     def _leads(reading: Reading, op: Op, place: int) -> bool:
         """Whether all else that an operator takes is settled: constants, and where something is masked."""
-        for at, one in enumerate(op.inputs):
-            array = reading.array(one)
+        for at, value in enumerate(op.inputs):
+            array = reading.array(value)
             if (
                 at != place
-                and not reading.is_constant(reading.base(one))
+                and not reading.is_constant(reading.base(value))
                 and (array is None or array.dtype != np.bool_)
             ):
                 return False

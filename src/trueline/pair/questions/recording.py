@@ -1,15 +1,15 @@
-"""One run of a side as its process told it: calls in order, the arrays in and out of them, gradients."""
+"""One run of a side as its process recorded it: calls in order, the arrays in and out of them, gradients."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
-from trueline.pair.sides.side import Side
+from trueline.pair.questions.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +68,20 @@ class Recording:
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
         """Calls by path and number."""
-        return {(one.path, one.call): one for one in self.calls}
+        return {(call.path, call.call): call for call in self.calls}
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """How often each module was called."""
-        found: dict[str, int] = {}
-        for one in self.calls:
-            found[one.path] = found.get(one.path, 0) + 1
-        return found
+        return dict(Counter(call.path for call in self.calls))
 
     @cached_property
     def children(self) -> dict[int | None, list[int]]:
         """The calls that a call makes itself, in order; of None the outermost."""
-        found: dict[int | None, list[int]] = {}
-        for place, one in enumerate(self.calls):
-            found.setdefault(one.parent, []).append(place)
-        return found
+        places: dict[int | None, list[int]] = {}
+        for place, call in enumerate(self.calls):
+            places.setdefault(call.parent, []).append(place)
+        return places
 
     def gout(self, place: int) -> int | None:
         """Where the gradient of an output lies."""
@@ -95,33 +92,16 @@ class Recording:
         return "float" in self.shapes[place][0]
 
 
-def record(
-    side: Side, inputs: Sequence[Array], *, train: bool, arrays: bool, seed: int = 1, far: float = 1.0
-) -> Recording:
+@dataclass(frozen=True, slots=True)
+class Record(Question[Recording]):
     """Run a side once, dropout and its kin made identity; in training also backward, from seeded gradients.
 
-    Without ``arrays`` only the calls are wanted, and nothing runs backward. ``far`` is a factor for all that layers
-    with tensors of their own give out.
+    Without ``send`` only the calls are wanted, and nothing runs backward. ``far`` is a factor for all that layers with
+    tensors of their own give out.
     """
-    told, found = side.ask({"do": "record", "train": train, "send": arrays, "seed": seed, "far": far}, inputs)
-    outputs, names = int(told["outputs"]), list(told["grads"])
-    return Recording(
-        train,
-        [_call(one) for one in told["calls"]],
-        found[:outputs],
-        [(str(dtype), tuple(shape)) for dtype, shape in told["shapes"]],
-        {int(place): int(one) for place, one in told["gradients"].items()},
-        dict(zip(names, found[outputs : outputs + len(names)], strict=True)),
-        found[outputs + len(names) :],
-        [(place, float(share)) for place, share in told["drops"]],
-        [Location.from_line_json(one) if one is not None else None for one in told["drop_lines"]],
-        _returned(told["returned"]),
-    )
 
-
-def _returned(told: Any) -> Returned | None:
-    return Returned(told["form"], told["kind"], tuple(told["names"])) if told is not None else None
-
-
-def _call(told: Any) -> Call:
-    return Call(told["path"], told["call"], told["parent"], tuple(told["ins"]), tuple(told["outs"]), told["plain"])
+    inputs: Sequence[Array]
+    train: bool
+    send: bool
+    seed: int = 1
+    far: float = 1.0

@@ -9,49 +9,36 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Value
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
-from trueline.pair.child.ends import Ends
-from trueline.pair.child.flow import flow_of
-from trueline.pair.child.host import Answer, Host
+from trueline.pair.child.gradient_ends import Ends
+from trueline.pair.child.gradient_flow import flow_of
+from trueline.pair.child.host import Host
+from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 
 
-def gradients_between(host: Host, content: Content, arrays: list[Array]) -> Answer:
-    """For each of ``blocks`` gradients by what goes in (``sources``), from all that comes out or ``only`` some.
-
-    ``stops`` are the lines where the user's code stopped a gradient, in order, if ``undo`` asks for them: "all", or the
-    places in that order of those that are to stop none. With ``watched`` the lines where gradients ended are ``ends``.
-    """
-    told: list[Content] = []
-    sent: list[Array] = []
-    given = iter(arrays)
-    with said_for(host.side, "running"), held_still(host, train=content["train"]):
-        for spec in content["blocks"]:
-            between = _Between(host, block_of(host, spec, given), content["only"], watched=content["watched"])
-            with _undoing(host, content["undo"], between.stops):
-                sources = between.pull()
-            found = {name: one for name, one in sources.items() if one is not None}
-            lines = {"stops": _json(between.stops), "ends": _json(between.ends)}
-            told.append({"sinks": between.sinks, "sources": list(sources), "present": list(found), **lines})
-            sent += found.values()
-    return {"blocks": told}, sent
-
-
-def _json(lines: Sequence[Location]) -> list[Any]:
-    return [one.line_json() for one in lines]
+def gradients_between(host: Host, question: GradientsBetween) -> list[Between]:
+    """Of each block its gradients by what goes in."""
+    answers: list[Between] = []
+    with said_for(host.side, "running"), held_still(host, train=question.train):
+        for spec in question.blocks:
+            pulling = _Pulling(host, block_of(host, spec), question.only, watched=question.watched)
+            with _undoing(host, question.undo, pulling.stops):
+                gradients = pulling.pull()
+            answers.append(Between(pulling.sinks, gradients, pulling.stops, pulling.ends))
+    return answers
 
 
 @contextmanager
-def _undoing(host: Host, wanted: Any, stops: list[Location]) -> Iterator[None]:
+def _undoing(host: Host, wanted: Undo, stops: list[Location]) -> Iterator[None]:
     def undo(line: Location | None) -> bool:
         if line is None:
             return False
@@ -65,11 +52,11 @@ def _undoing(host: Host, wanted: Any, stops: list[Location]) -> Iterator[None]:
         yield
 
 
-class _Between:
+class _Pulling:
     def __init__(self, host: Host, block: Block, only: Sequence[str] | None, *, watched: bool) -> None:
         self._adapter, self._values, self._block, self._only = host.adapter, host.adapter.values, block, only
         self._ends = Ends(host, flow_of(host.adapter.name)) if watched else None
-        self._given: dict[str, list[Any]] = {}
+        self._given: dict[str, list[Value]] = {}
         self.sinks: list[str] = []
         self.stops: list[Location] = []
         self.ends: list[Location] = []
@@ -77,7 +64,7 @@ class _Between:
     def pull(self) -> dict[str, Array | None]:
         """Run, and bring gradients back."""
         block, values = self._block, self._values
-        known = {one.key: list(one.outs or ()) for one in block.inner}
+        known = {layer.key: list(layer.outs or ()) for layer in block.inner}
         places = [(key, place) for key, outs in known.items() for place in range(len(outs))]
         inputs = [*block.tensors(), *(values.from_numpy(known[key][place]) for key, place in places)]
         named = self._own_parameters()
@@ -87,29 +74,30 @@ class _Between:
         names = [f"in/{place}" for place in range(len(block.inputs))]
         names += [f"{key}/out/{place}" for key, place in places]
         gin = dict(zip(names, pulled.gin, strict=True))
-        grads = {f"param/{name}": one for name, one in zip(named, pulled.grads, strict=True)}
+        grads = {f"param/{name}": grad for name, grad in zip(named, pulled.grads, strict=True)}
         return {**gin, **grads}
 
-    def _own_parameters(self) -> dict[str, Any]:
+    def _own_parameters(self) -> dict[str, Value]:
         """The trainable ones that no layer of the block holds."""
         held = {
-            id(one.value)
+            id(tensor.value)
             for path, module in self._values.modules(self._block.host.model)
             if path in {inner.path for inner in self._block.inner}
-            for one in self._values.tensors(module)
+            for tensor in self._values.tensors(module)
         }
-        found = (one for one in self._values.tensors(self._block.module) if one.trainable and not one.buffer)
-        return {one.name: one.value for one in found if id(one.value) not in held}
+        tensors = self._values.tensors(self._block.module)
+        trained = (tensor for tensor in tensors if tensor.trainable and not tensor.buffer)
+        return {tensor.name: tensor.value for tensor in trained if id(tensor.value) not in held}
 
-    def _run(self, tensors: Sequence[Any], places: Sequence[tuple[str, int]]) -> list[Any]:
+    def _run(self, tensors: Sequence[Value], places: Sequence[tuple[str, int]]) -> list[Value]:
         count = len(self._block.inputs)
         self._given = {}
         for (key, _), tensor in zip(places, tensors[count:], strict=True):
             self._given.setdefault(key, []).append(tensor)
         self.sinks.clear()
-        out: list[Any] = []
+        out: list[Value] = []
 
-        def layer(inner: Inner, args: Any, kwargs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
+        def layer(inner: Inner, args: Value, kwargs: Mapping[str, Value], result: Callable[[], Value]) -> Value:
             self._sink(f"{inner.key}/in", (args, kwargs), out, inner.place)
             known = iter(self._given.get(inner.key, ()))
             return replaced(result(), self._values.is_tensor, lambda _, tensor: next(known, tensor))
@@ -124,7 +112,7 @@ class _Between:
         self.ends = self._ends.lines(out)
         return out
 
-    def _sink(self, name: str, tree: Any, out: list[Any], named: Callable[[int], int]) -> None:
+    def _sink(self, name: str, tree: Value, out: list[Value], named: Callable[[int], int]) -> None:
         for place, (_, tensor) in enumerate(leaves(tree, self._values.is_tensor)):
             if "float" in self._values.dtype(tensor):
                 self.sinks.append(f"{name}/{named(place)}")
@@ -133,8 +121,8 @@ class _Between:
     def _cotangents(self, outputs: Sequence[Array]) -> list[Array | None]:
         """Drawn by name, so that both sides have the same, in whatever order they call their layers."""
         return [
-            _drawn(name, one.shape) if self._only is None or name in self._only else None
-            for name, one in zip(self.sinks, outputs, strict=True)
+            _drawn(name, output.shape) if self._only is None or name in self._only else None
+            for name, output in zip(self.sinks, outputs, strict=True)
         ]
 
 

@@ -10,14 +10,14 @@ from typing import Final
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
-from trueline.pair.ops.beside import Beside
 from trueline.pair.ops.edits import Edit, EditKind
+from trueline.pair.ops.graph_alignment import Beside
+from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
-from trueline.pair.ops.taken import taken
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
@@ -101,9 +101,16 @@ def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = 
     sides = Beside(Reading(bench, floor), Reading(port, floor), floor, coarse)
     found: dict[object, Parting] = {}
     for sink in _sinks(sides.bench.graph, sides.port.graph):
-        for one in _partings(sides, sink):
-            key = (one.kind, one.bench_op, one.port_op, one.bench_takes, one.port_takes, one.line)
-            found.setdefault(key, one)
+        for parting in _partings(sides, sink):
+            key = (
+                parting.kind,
+                parting.bench_op,
+                parting.port_op,
+                parting.bench_takes,
+                parting.port_takes,
+                parting.line,
+            )
+            found.setdefault(key, parting)
     return _moved(sides, list(found.values()))
 
 
@@ -122,7 +129,7 @@ def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
 def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
     """The benchmark's inputs of a layer that the port's takes too."""
     kinds = [
-        [(array.dtype.name, array.shape) for one in inputs if (array := graph.values[one]) is not None]
+        [(array.dtype.name, array.shape) for value in inputs if (array := graph.values[value]) is not None]
         for graph, inputs in ((bench, op.inputs), (port, other.inputs))
     ]
     whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
@@ -141,12 +148,12 @@ def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
 def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     here, there = sides.bench.base(sink.bench), sides.port.base(sink.port)
     beside = sides.align(here, there)
-    found = [one for one in beside.edits if one.kind is not EditKind.COARSE]
+    found = [change for change in beside.edits if change.kind is not EditKind.COARSE]
     if not found:
         return
     bench_value, port_value = sides.bench.array(here), sides.port.array(there)
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
-    edits = [one for one in found if one.kind is not EditKind.LAYOUT] or found
+    edits = [change for change in found if change.kind is not EditKind.LAYOUT] or found
     if len(edits) > _MOST_EDITS or beside.given_up:
         yield Parting(
             PartingKind.UNTOLD,
@@ -194,10 +201,10 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
 def _operand(sides: Beside, edit: Edit) -> Named | None:
     """What is taken besides the value that goes on; only where it is one."""
     if edit.kind is EditKind.MISSING and edit.bench_op is not None:
-        rest = [one for one in sides.bench.inputs(edit.bench_op) if not sides.same(one, edit.port)]
+        rest = [value for value in sides.bench.inputs(edit.bench_op) if not sides.same(value, edit.port)]
         return named(sides.bench, rest[0]) if len(rest) == 1 and len(edit.bench_op.inputs) == 2 else None
     if edit.kind is EditKind.EXTRA and edit.port_op is not None:
-        rest = [one for one in sides.port.inputs(edit.port_op) if not sides.same(edit.bench, one)]
+        rest = [value for value in sides.port.inputs(edit.port_op) if not sides.same(edit.bench, value)]
         return named(sides.port, rest[0]) if len(rest) == 1 and len(edit.port_op.inputs) == 2 else None
     return None
 
@@ -206,7 +213,7 @@ def _beside(sides: Beside, edit: Edit) -> tuple[int, ...]:
     op, reading = (edit.bench_op, sides.bench) if edit.kind is EditKind.MISSING else (edit.port_op, sides.port)
     if op is None or edit.through is None:
         return ()
-    return tuple(one for one in reading.inputs(op) if one != edit.through and not reading.is_constant(one))
+    return tuple(value for value in reading.inputs(op) if value != edit.through and not reading.is_constant(value))
 
 
 def _tried(sides: Beside, edit: Edit) -> bool:
@@ -214,7 +221,7 @@ def _tried(sides: Beside, edit: Edit) -> bool:
     op = edit.bench_op
     if edit.kind is not EditKind.MISSING or op is None:
         return False
-    varying = [one for one in sides.bench.inputs(op) if not sides.bench.is_constant(one)]
+    varying = [value for value in sides.bench.inputs(op) if not sides.bench.is_constant(value)]
     return len(varying) == 1 and sides.same(varying[0], edit.port)
 
 
@@ -238,7 +245,7 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
     op, reading = (edit.bench_op, sides.bench) if edit.bench_op is not None else (edit.port_op, sides.port)
     if op is None:
         return None
-    varying = [one for one in op.inputs if not reading.is_constant(reading.base(one))]
+    varying = [value for value in op.inputs if not reading.is_constant(reading.base(value))]
     return reading.array(varying[0]) if len(varying) == 1 else None
 
 
@@ -249,8 +256,8 @@ def _line(op: Op | None) -> Location | None:
 def _moved(sides: Beside, found: list[Parting]) -> list[Parting]:
     """An operator that is missing at one place and too many at another has been moved."""
     left = list(found)
-    for missing in [one for one in found if one.kind is PartingKind.MISSING_OP]:
-        for extra in [one for one in left if one.kind is PartingKind.EXTRA_OP]:
+    for missing in [parting for parting in found if parting.kind is PartingKind.MISSING_OP]:
+        for extra in [parting for parting in left if parting.kind is PartingKind.EXTRA_OP]:
             if _does_the_same(missing, extra) and _takes_the_same(sides, missing, extra):
                 left.remove(extra)
                 left[left.index(missing)] = replace(

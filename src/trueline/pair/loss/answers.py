@@ -15,10 +15,11 @@ from trueline.kernel import distance
 from trueline.kernel.array import Array
 from trueline.pair.loss.cases import Case, Given, Labels, Layout, layouts, probes
 from trueline.pair.loss.fit import Seen
-from trueline.pair.sides.part_about import About
+from trueline.pair.questions.parts import About, Loss, LossCase, Refused
 from trueline.pair.sides.side import Side
 
-_MOST_KNOWN_CLASSES: Final = 100_000
+# A setting with a larger number is no number of classes.
+_MAX_KNOWN_CLASSES: Final = 100_000
 # Operators between outputs and loss, for the estimate of noise.
 _DEPTH: Final = 4
 
@@ -61,18 +62,15 @@ class Taken:
 
 def ask(side: Side, cases: Sequence[Case], kind: Labels) -> tuple[list[Answer], About]:
     """One side's answers, case by case."""
-    arrays = [array for case in cases for array in (*case.outputs, case.labels(kind))]
-    content, found = side.ask({"do": "loss", "cases": [len(case.outputs) for case in cases]}, arrays)
-    remaining = iter(found)
+    found = side.answer(Loss([LossCase(case.outputs, case.labels(kind)) for case in cases]))
     answers: list[Answer] = []
-    for told in content["cases"]:
-        if "failed" in told:
-            answers.append(Failed(SideTrouble(told["failed"]["id"], **told["failed"]["params"])))
+    for answer in found.cases:
+        if isinstance(answer, Refused):
+            answers.append(Failed(SideTrouble(answer.id, **answer.params)))
         else:
-            value = next(remaining)
-            gradients = [next(remaining) if present else None for present in told["gradients"]]
-            answers.append(Answered(value.reshape(()) if value.size == 1 else value, gradients))
-    return answers, About.from_json(content["about"])
+            value = answer.value
+            answers.append(Answered(value.reshape(()) if value.size == 1 else value, answer.gradients))
+    return answers, found.about
 
 
 def taken_by_both(bench: Side, port: Side, outputs: Sequence[Array] | None, labels: Array | None, seed: int) -> Taken:
@@ -112,10 +110,11 @@ def _known_classes(bench: Side, port: Side) -> int | None:
     for side in (port, bench):
         _, about = ask(side, [], Labels.INDEX)
         for name, value in {**about.attributes, **about.arguments}.items():
-            whole = isinstance(value, int) and not isinstance(value, bool) and 1 < value < _MOST_KNOWN_CLASSES
-            if whole and ("class" in name or name in ("depth", "vocab_size", "k")):
-                return int(value)
-        if any(one > 1 for one in about.sizes):
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 < value < _MAX_KNOWN_CLASSES:
+                continue
+            if "class" in name or name in ("depth", "vocab_size", "k"):
+                return value
+        if any(size > 1 for size in about.sizes):
             return max(about.sizes)
     return None
 

@@ -1,4 +1,4 @@
-"""Which of the benchmark's inputs a module of the port takes that takes fewer."""
+"""Maps the benchmark's inputs to a port module with fewer inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = tuple[str, tuple[int, ...]]
 def taken(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
     """The places of the port's inputs among the benchmark's, by type and shape, in their order.
 
-    None where the port takes as many, or where that cannot be told.
+    None where the port takes as many, or where types and shapes do not decide it.
     """
     if len(port) >= len(bench):
         return None

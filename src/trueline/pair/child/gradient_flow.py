@@ -1,23 +1,24 @@
-"""Where gradients end or are made by hand, as a framework's adapter tells it."""
+"""Where gradients end or are made by hand, as a framework's adapter knows it."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
+from trueline.adapters.nouns import Network, Value
 from trueline.model.location import Location
 
 
 class GradientFlow(Protocol):
     """The adapters' ``gradient_flow``."""
 
-    def carries(self, tensor: Any) -> bool:
+    def carries(self, tensor: Value) -> bool:
         """Whether a gradient would come back to the tensor."""
         ...
 
-    def custom(self, node: Any) -> tuple[str, Location | None] | None:
+    def custom(self, node: object) -> tuple[str, Location | None] | None:
         """The name and line of a backward that a user wrote, for an autograd node."""
         ...
 
@@ -25,11 +26,11 @@ class GradientFlow(Protocol):
         """Whether the user has any autograd function of their own."""
         ...
 
-    def written_backward(self, module: Any) -> tuple[str, Location | None] | None:
+    def written_backward(self, module: Network) -> tuple[str, Location | None] | None:
         """The name and line of a module's own backward."""
         ...
 
-    def widened(self, module: Any) -> Any:
+    def widened(self, module: Network) -> Network:
         """A copy of the module that computes in float64; None where there is none."""
         ...
 

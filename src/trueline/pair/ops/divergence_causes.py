@@ -6,8 +6,8 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
+from trueline.pair.ops.divergence import Parting, PartingKind
 from trueline.pair.ops.form_words import cause_of, cause_of_two
-from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.same_values import MASKED
 
 
@@ -52,7 +52,7 @@ def _added(parting: Parting) -> Cause | None:
     if op is None or (done is not None and done.form is not None) or op.kind not in ("add", "sub", "mul"):
         return None
     both = (parting.bench_value, parting.port_value)
-    if any(one is not None and one.size and float(np.min(one)) <= MASKED for one in both):
+    if any(array is not None and array.size and float(np.min(array)) <= MASKED for array in both):
         return Cause.MASK
     if parting.given is not None:
         return Cause.SCALE if op.kind == "mul" else Cause.OFFSET
@@ -61,7 +61,7 @@ def _added(parting: Parting) -> Cause | None:
 
 def _other_input(parting: Parting) -> Cause:
     kind = parting.user.kind if parting.user is not None else ""
-    both = [one.what for one in (parting.bench_takes, parting.port_takes) if one is not None]
+    both = [named.what for named in (parting.bench_takes, parting.port_takes) if named is not None]
     constant = both == ["constant", "constant"]
     if kind in ("add", "sub") and both != ["parameter", "parameter"]:
         return Cause.OFFSET if constant else Cause.RESIDUAL

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from trueline.model.json_value import Json
 from trueline.model.run import ModuleInfo
 from trueline.pair.attributes.difference import Difference, Modules, alike, typed
 from trueline.pair.blame import Cause
-from trueline.pair.sides.trying import Change
+from trueline.pair.questions.module_run import Change
 
 # What says nothing about the numbers that a module computes.
 _SILENT: Final = frozenset(
@@ -72,12 +73,17 @@ def own_differences(modules: Modules) -> Iterator[Difference]:
         spelled = name if name in here else by_name.get(shared)
         if spelled is None or alike(value, here[spelled]) or not _of_a_kind(value, here[spelled]):
             continue
-        if shared == "momentum" and len(set(modules.frameworks)) > 1 and alike(value + here[spelled], 1.0):
+        if shared == "momentum" and len(set(modules.frameworks)) > 1 and _add_up_to_one(value, here[spelled]):
             continue
         yield _difference(_CAUSES.get(shared, Cause.ATTRIBUTE), spelled, value, here[spelled], port)
 
 
-def _difference(cause: Cause, name: str, bench: Any, port: Any, module: ModuleInfo) -> Difference:
+def _add_up_to_one(first: Json, second: Json) -> bool:
+    """As the momenta of the two frameworks' norms do."""
+    return isinstance(first, int | float) and isinstance(second, int | float) and alike(first + second, 1.0)
+
+
+def _difference(cause: Cause, name: str, bench: Json, port: Json, module: ModuleInfo) -> Difference:
     by_argument = Change({name: bench}) if name in (module.arguments or {}) else None
     by_attribute = Change(sets={name: bench}) if name in module.attributes else None
     change = by_argument or by_attribute
@@ -85,13 +91,13 @@ def _difference(cause: Cause, name: str, bench: Any, port: Any, module: ModuleIn
     return Difference(cause, name, bench, port, change, typed({name: bench}), typed({name: port}), fallback=fallback)
 
 
-def _plain(module: ModuleInfo) -> dict[str, Any]:
+def _plain(module: ModuleInfo) -> dict[str, Json]:
     """Numbers, texts and lists of them; an attribute says more than the argument it was made from."""
     found = {**(module.arguments or {}), **module.attributes}
     return {name: value for name, value in found.items() if name not in _SILENT and _says_something(value)}
 
 
-def _says_something(value: Any) -> bool:
+def _says_something(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_says_something, value))
     if isinstance(value, Mapping):
@@ -99,11 +105,11 @@ def _says_something(value: Any) -> bool:
     return not (isinstance(value, str) and _OBJECT.search(value))
 
 
-def _of_a_kind(one: Any, other: Any) -> bool:
+def _of_a_kind(first: Json, second: Json) -> bool:
     """Two numbers, two texts, two lists, or two flags; None may stand against anything."""
-    if one is None or other is None:
+    if first is None or second is None:
         return True
-    if isinstance(one, bool) or isinstance(other, bool):
-        return isinstance(one, bool) and isinstance(other, bool)
-    numbers = isinstance(one, int | float) and isinstance(other, int | float)
-    return numbers or type(one) is type(other)
+    if isinstance(first, bool) or isinstance(second, bool):
+        return isinstance(first, bool) and isinstance(second, bool)
+    numbers = isinstance(first, int | float) and isinstance(second, int | float)
+    return numbers or type(first) is type(second)

@@ -11,9 +11,9 @@ from trueline.kernel.array import Array
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.blame import Cause
 from trueline.pair.forward.faults import Fault
-from trueline.pair.sides.recorded import Recording
+from trueline.pair.questions.module_run import RunModule
+from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
-from trueline.pair.sides.trying import run_module
 
 # What is added so that a softmax leaves a place out.
 _SHUT: Final = -50.0
@@ -37,11 +37,12 @@ def lacking_input(port: Side, fault: Fault, reference: Reference, recording: Rec
     """
     given = [recording.shapes[place][1] for place in fault.matched.port.ins]
     count = len(given)
-    if count >= len(reference.ins) or given != [one.shape for one in reference.ins[:count]]:
+    if count >= len(reference.ins) or given != [array.shape for array in reference.ins[:count]]:
         return None
     path, call = fault.matched.port.path, reference.call
     with_all, without = (
-        run_module(port, path, ins, call=call, train=reference.train) for ins in (reference.ins, reference.ins[:count])
+        port.answer(RunModule(path, ins, call=call, train=reference.train))
+        for ins in (reference.ins, reference.ins[:count])
     )
     if with_all.failed:
         return None
