@@ -37,7 +37,7 @@ _DEEPEST_STACK: Final = 12
 _LAUNCH: Final = run_script.__code__.co_filename
 _RECORD: Final = str(Path(_LAUNCH).parent) + os.sep
 _OURS: Final = str(Path(_LAUNCH).parents[1]) + os.sep
-_TELLING: Final = (str(Path("watching", "tracker.py")), os.sep + "ops.py")
+_TELLING: Final = (str(Path("watch", "tracker.py")), os.sep + "ops.py")
 _LOOKING: Final = os.sep + "values.py"
 
 
