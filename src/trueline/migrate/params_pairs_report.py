@@ -117,14 +117,16 @@ def _blocks(pairs: SideBySide) -> Iterator[Block]:
         yield Text(message("params.more_rows", count=len(pairs.pairs) - _ROWS))
     other_layout = [pair for pair in pairs.pairs if pair.layout not in (None, Layout.SAME)]
     if other_layout:
-        one = other_layout[0]
-        shapes = {"shape": shape_text(one.a.shape), "other_shape": shape_text(one.b.shape)}
-        yield Text(message("params.layouts", count=len(other_layout), name=printable(one.a.name), **shapes))
+        paired = other_layout[0]
+        shapes = {"shape": shape_text(paired.a.shape), "other_shape": shape_text(paired.b.shape)}
+        yield Text(message("params.layouts", count=len(other_layout), name=printable(paired.a.name), **shapes))
     dtypes = pairs.with_difference(Differs.DTYPE)
     if dtypes:
-        one = dtypes[0]
-        name = printable(one.a.name)
-        yield Text(message("params.dtypes", count=len(dtypes), name=name, dtype=one.a.dtype, other_dtype=one.b.dtype))
+        paired = dtypes[0]
+        name = printable(paired.a.name)
+        yield Text(
+            message("params.dtypes", count=len(dtypes), name=name, dtype=paired.a.dtype, other_dtype=paired.b.dtype)
+        )
     if pairs.ignored:
         yield Text(message("params.ignored", count=pairs.ignored))
     yield totals_table([pairs.a, pairs.b])

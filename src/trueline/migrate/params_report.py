@@ -136,12 +136,12 @@ def totals_table(sides: Sequence[Listing]) -> Table:
     """What all tensors come to, of one side or of both."""
     totals = [listing.totals for listing in sides]
     rows: list[list[object]] = [
-        [message("params.total_parameters"), *(one.parameters for one in totals)],
-        [message("params.total_trainable"), *(_or_dash(one.trainable) for one in totals)],
-        [message("params.total_buffers"), *(one.buffers for one in totals)],
-        [message("params.total_elements"), *(one.elements for one in totals)],
-        [message("params.total_tensors"), *(one.tensors for one in totals)],
-        [message("params.total_bytes"), *(size_text(one.bytes) for one in totals)],
+        [message("params.total_parameters"), *(total.parameters for total in totals)],
+        [message("params.total_trainable"), *(_or_dash(total.trainable) for total in totals)],
+        [message("params.total_buffers"), *(total.buffers for total in totals)],
+        [message("params.total_elements"), *(total.elements for total in totals)],
+        [message("params.total_tensors"), *(total.tensors for total in totals)],
+        [message("params.total_bytes"), *(size_text(total.bytes) for total in totals)],
     ]
     columns = [
         message("params.column_total"),

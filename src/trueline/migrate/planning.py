@@ -68,7 +68,7 @@ def plan(weights: Weights, format: Format, wish: Wish) -> Plan:
 
 def _orders(wish: Wish) -> list[list[str]]:
     """What an optimizer may hold of a torch model: what is trained, or every parameter."""
-    known = next((one for one in wish.models if one.framework is Naming.TORCH), None)
+    known = next((model for model in wish.models if model.framework is Naming.TORCH), None)
     if known is None:
         return []
     own = [parameter for parameter in known.params if not parameter.buffer and parameter.shared_with is None]
@@ -92,11 +92,11 @@ def _towards(source: Naming, written: Format, format: Format, wish: Wish) -> Nam
 
 def _models(wish: Wish, source: Naming, to: Naming) -> tuple[Target | None, Mapping[str, str] | None]:
     """The names to reach, and the classes of the file's own modules."""
-    types = next((one.types for one in wish.models if one.framework is source and source is not to), None)
+    types = next((model.types for model in wish.models if model.framework is source and source is not to), None)
     if wish.like is not None:
         return Target.of_file(wish.like), types
     # Of two models the second is the one to reach.
-    known = next((one for one in reversed(wish.models) if one.framework is to), None)
+    known = next((model for model in reversed(wish.models) if model.framework is to), None)
     return (Target.of_model(known.params, known.types) if known is not None else None), types
 
 

@@ -66,4 +66,4 @@ def _arrays(given: str | Sequence[str | Array] | None, seed: int) -> list[Array]
         return None
     listed = [given] if isinstance(given, str) else list(given)
     made = iter(make_inputs([parse_input(one) for one in listed if isinstance(one, str)], seed))
-    return [next(made) if isinstance(one, str) else np.asarray(one) for one in listed]
+    return [next(made) if isinstance(array, str) else np.asarray(array) for array in listed]

@@ -14,7 +14,7 @@ _COARSE: Final = {"mindspore": ("tanh", 3e-4)}
 
 def coarse_kinds(*frameworks: str) -> dict[str, float]:
     """The operators that one of these computes more coarsely than its format, and how far off they may be."""
-    return dict(_COARSE[one] for one in frameworks if one in _COARSE)
+    return dict(_COARSE[framework] for framework in frameworks if framework in _COARSE)
 
 
 class Coarse:

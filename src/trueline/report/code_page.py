@@ -69,7 +69,7 @@ def items_index(lang: str, ending: str) -> str:
     columns = [message(f"check.column_{one}").text(lang) for one in ("code", "item", "decided")]
     lines += [f"| {' | '.join(columns)} |", "| --- | --- | --- |"]
     for code in codes():
-        kinds = dict.fromkeys(kind for one in _ways(code) for kind in one.evidence)
+        kinds = dict.fromkeys(kind for way in _ways(code) for kind in way.evidence)
         words = ", ".join(message(f"check.kind_{kind}").text(lang) for kind in kinds)
         title = text_of(page(code, lang).title.rstrip(".。"))
         lines.append(f"| [{code}]({code.replace('.', '_')}{ending}) | {title} | {words} |")
@@ -77,7 +77,7 @@ def items_index(lang: str, ending: str) -> str:
 
 
 def _ways(code: str) -> list[Check]:
-    return [one for one in all_checks() if one.code == code]
+    return [check for check in all_checks() if check.code == code]
 
 
 def _deciding(code: str, lang: str) -> Iterator[str]:
@@ -96,19 +96,19 @@ def _examples(examples: Sequence[Example], lang: str) -> Iterator[str]:
         return
     yield from (f"## {message('check.page_examples').text(lang)}", "")
     shown: list[Example] = []
-    for framework in dict.fromkeys(one.framework for one in examples):
+    for framework in dict.fromkeys(example.framework for example in examples):
         for good in (False, True):
-            alike = [one for one in examples if one.framework == framework and one.good is good]
+            alike = [example for example in examples if example.framework == framework and example.good is good]
             if not alike:
                 continue
-            one = min(alike, key=lambda one: (len(one.text), one.link))
-            shown.append(one)
+            example = min(alike, key=lambda example: (len(example.text), example.link))
+            shown.append(example)
             said = message("check.page_good" if good else "check.page_bad", framework=_NAMES[framework])
-            yield from (f"{said.text(lang)} ([{one.link.rpartition('/')[2]}]({one.link}))", "")
-            yield from ("```python", _plain(one.text), "```", "")
-    others = [one for one in examples if one not in shown]
+            yield from (f"{said.text(lang)} ([{example.link.rpartition('/')[2]}]({example.link}))", "")
+            yield from ("```python", _plain(example.text), "```", "")
+    others = [example for example in examples if example not in shown]
     if others:
-        links = ", ".join(f"[{one.link.rpartition('/')[2]}]({one.link})" for one in others)
+        links = ", ".join(f"[{example.link.rpartition('/')[2]}]({example.link})" for example in others)
         yield message("check.page_more", links=links).text(lang)
 
 

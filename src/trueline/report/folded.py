@@ -8,6 +8,6 @@ from trueline.model.report import Folded, Strip, Table
 def row_count(block: Folded) -> int:
     """The rows of its tables and the layers of its strips."""
     return sum(
-        len(one.rows) if isinstance(one, Table) else len(one.names) if isinstance(one, Strip) else 0
-        for one in block.blocks
+        len(table.rows) if isinstance(table, Table) else len(table.names) if isinstance(table, Strip) else 0
+        for table in block.blocks
     )

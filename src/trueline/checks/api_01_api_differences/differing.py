@@ -163,5 +163,5 @@ PAIRS: Final[tuple[Pair, ...]] = (
     *_optimizers(),
 )
 BY_NAME: Final[Mapping[str, Mapping[str, Pair]]] = {
-    framework: {one.of(framework): one for one in PAIRS} for framework in (TORCH, MINDSPORE)
+    framework: {pair.of(framework): pair for pair in PAIRS} for framework in (TORCH, MINDSPORE)
 }

@@ -31,7 +31,9 @@ class Padded:
 
 def padded_fields(run: Run) -> list[Padded]:
     """All such fields of the training batches."""
-    return [one for stream in training(run) for name in _names(stream) if (one := _padded(stream, name)) is not None]
+    return [
+        padded for stream in training(run) for name in _names(stream) if (padded := _padded(stream, name)) is not None
+    ]
 
 
 def ends_seen(run: Run) -> bool:
@@ -45,7 +47,7 @@ def is_mask(field: SampleField) -> bool:
 
 
 def _names(stream: Stream) -> list[str]:
-    return [one.name for one in stream.batches[0].batch.fields if not is_mask(one)] if stream.batches else []
+    return [field.name for field in stream.batches[0].batch.fields if not is_mask(field)] if stream.batches else []
 
 
 def _ends(stream: Stream, name: str) -> list[tuple[Ends, int, int]]:
@@ -61,7 +63,7 @@ def _ends(stream: Stream, name: str) -> list[tuple[Ends, int, int]]:
 def is_padding(ends: Ends, length: int) -> bool:
     """Runs of one value at the ends that are of several lengths, where it is hardly ever inside."""
     runs = [one + other for one, other in zip(ends.left, ends.right, strict=True)]
-    padded = sum(one > 0 for one in runs)
+    padded = sum(run > 0 for run in runs)
     both = sum(one > 0 and other > 0 for one, other in zip(ends.left, ends.right, strict=True))
     return (
         len(runs) >= _FEWEST
@@ -79,7 +81,7 @@ def _padded(stream: Stream, name: str) -> Padded | None:
     first, length, step = seen[0]
     if not is_padding(first, length):
         return None
-    alike = [one for one, _, _ in seen if one.value == first.value]
+    alike = [ends for ends, _, _ in seen if ends.value == first.value]
     left = sum(one > 0 for ends in alike for one in ends.left)
     right = sum(one > 0 for ends in alike for one in ends.right)
     usual = "right" if right >= left else "left"

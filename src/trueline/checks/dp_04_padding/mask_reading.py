@@ -39,7 +39,7 @@ def _is_nothing(node: ast.AST | None) -> bool:
     """``0 * lengths``."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return False
-    return any(isinstance(one, ast.Constant) and one.value == 0 for one in (node.left, node.right))
+    return any(isinstance(constant, ast.Constant) and constant.value == 0 for constant in (node.left, node.right))
 
 
 def _last(node: ast.AST) -> str:
@@ -69,13 +69,15 @@ def scores_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST | Non
 
 def _assigned(function: ast.AST, name: str) -> Iterator[ast.AST]:
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
             yield node
 
 
 def _is_product(node: ast.AST) -> bool:
     return any(
-        (isinstance(one, ast.BinOp) and isinstance(one.op, ast.MatMult))
-        or (isinstance(one, ast.Call) and _last(one.func) in _PRODUCTS)
-        for one in ast.walk(node)
+        (isinstance(op, ast.BinOp) and isinstance(op.op, ast.MatMult))
+        or (isinstance(op, ast.Call) and _last(op.func) in _PRODUCTS)
+        for op in ast.walk(node)
     )

@@ -66,7 +66,9 @@ def _is_very_low(value: Value) -> bool:
         return any(_is_endless(one) for one in ancestry(value.of[0], most=5))
     if isinstance(value, Made) and value.event.method == "float":
         return str(constant(value.event.arg(0))).strip() in ("-inf", "-Inf", "-infinity")
-    named = [one.name for one in ancestry(value, most=5) if isinstance(one, Symbol)] + [getattr(value, "name", "")]
+    named = [symbol.name for symbol in ancestry(value, most=5) if isinstance(symbol, Symbol)] + [
+        getattr(value, "name", "")
+    ]
     return any(one.endswith("finfo.min") or one == "min" for one in named)
 
 

@@ -120,9 +120,9 @@ def _attention(trace: Trace, covered: list[str]) -> Iterator[tuple[str, Location
         name = event.name.removesuffix(".__call__")
         if event.method != "__call__" or name.rpartition(".")[2] not in ATTENTION:
             continue
-        if any(one.kind == UNCALLED for one in event.scopes) or event.open or not event.args:
+        if any(scope.kind == UNCALLED for scope in event.scopes) or event.open or not event.args:
             continue
-        padded = next((one for one in padded_inputs(event.args[0], trace)), None)
+        padded = next((padding for padding in padded_inputs(event.args[0], trace)), None)
         if padded is None:
             continue
         if any(one in event.kwargs for one in _MASKS) or len(event.args) > (3 if "Multihead" in name else 1):

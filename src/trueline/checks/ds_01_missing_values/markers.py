@@ -67,11 +67,11 @@ def _enters(run: Run, value: float, samples: Sequence[tuple[Fed, int]]) -> bool 
     seen = [
         field.summary
         for phase in phases
-        for one in into_network(run, phase)
-        if one.step in steps
-        for field in one.fields
+        for entered in into_network(run, phase)
+        if entered.step in steps
+        for field in entered.fields
         if not is_whole(field)
     ]
     if not seen:
         return None
-    return any(value in (one.minimum, one.maximum) for one in seen)
+    return any(value in (summary.minimum, summary.maximum) for summary in seen)

@@ -131,10 +131,10 @@ def _between(first: _Rows | None, second: _Rows | None) -> int | None:
     if first is None or second is None:
         return None
     by = 0
-    for one, other in zip(first.cuts, second.cuts, strict=False):
-        if isinstance(one, int) and isinstance(other, int):
-            by += other - one
-        elif one != other:
+    for cut, other in zip(first.cuts, second.cuts, strict=False):
+        if isinstance(cut, int) and isinstance(other, int):
+            by += other - cut
+        elif cut != other:
             return None
     return by
 

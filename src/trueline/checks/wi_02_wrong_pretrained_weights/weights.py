@@ -22,10 +22,10 @@ def from_weights(run: Run, weights: Weights) -> Iterator[Finding]:
     if rank is None:
         yield undecided("wi_02.no_steps")
         return
-    own = {one.name: one for one in rank.params}
+    own = {param.name: param for param in rank.params}
     file = weights.model
     both = [name for name in file if name in own]
-    missing = [one.name for one in rank.params if one.name not in file and not one.buffer]
+    missing = [param.name for param in rank.params if param.name not in file and not param.buffer]
     unexpected = [name for name in file if name not in own]
     evidence: list[Json] = [
         {"file": weights.path.name, "both": len(both), "missing": missing[:10], "unexpected": unexpected[:10]}

@@ -161,6 +161,6 @@ def _calls(recording: Recording) -> list[CallInfo]:
     for place, call in enumerate(recording.calls):
         feeds = sorted({makers[each] for each in call.ins if each in makers})
         found.append(CallInfo(call.path, call.call, "eval", None, feeds))
-        for each in call.outs:
-            makers.setdefault(each, place)
+        for out in call.outs:
+            makers.setdefault(out, place)
     return found

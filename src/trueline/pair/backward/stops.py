@@ -36,7 +36,7 @@ def without_stops(
     """
     ours, theirs = _Tries(port), _Tries(bench)
     choices = [(here, there) for here in ours.choices for there in theirs.choices if here or there]
-    for here, there in sorted(choices, key=lambda one: (len(one[0]) + len(one[1]), len(one[1]))):
+    for here, there in sorted(choices, key=lambda choice: (len(choice[0]) + len(choice[1]), len(choice[1]))):
         tried = theirs.with_undone(there), ours.with_undone(here)
         if (there and tried[0] is None) or (here and tried[1] is None):
             continue
@@ -58,7 +58,8 @@ class _Tries:
     def _choices(self) -> Iterator[Choice]:
         count = len(self._stops)
         by_line = [
-            tuple(place for place, one in enumerate(self._stops) if one == line) for line in dict.fromkeys(self._stops)
+            tuple(place for place, stop in enumerate(self._stops) if stop == line)
+            for line in dict.fromkeys(self._stops)
         ]
         groups = [(place,) for place in range(count)] if count <= _MAX_STOPS else by_line
         if len(groups) <= _MAX_STOPS:

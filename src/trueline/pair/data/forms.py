@@ -207,10 +207,10 @@ def _shifted(port: list[Wide], bench: list[Wide]) -> Iterator[Related]:
     if offset is None:
         return
     overlaps = [_overlap(a, b, offset) for a, b in zip(here, there, strict=True)]
-    if any(one is None for one in overlaps):
+    if any(overlap is None for overlap in overlaps):
         return
-    cut = [np.moveaxis(one[0], -1, axis) for one in overlaps if one is not None]
-    wanted = [np.moveaxis(one[1], -1, axis) for one in overlaps if one is not None]
+    cut = [np.moveaxis(overlap[0], -1, axis) for overlap in overlaps if overlap is not None]
+    wanted = [np.moveaxis(overlap[1], -1, axis) for overlap in overlaps if overlap is not None]
     crop = Relation(Cause.CROP, "0, 0", f"{offset[0]:+d}, {offset[1]:+d}")
     if alike(cut, wanted):
         yield Related((crop,), apart(cut, wanted))

@@ -38,7 +38,7 @@ def put_beside(bench: Passing, port: Passing, count: int) -> Beside:
     lines = Lines(*(read_line(pipeline.facts.get("line")) for pipeline in (bench, port)))
     names = str(bench.entry), str(port.entry)
     runs = [_runs(pipeline, count) for pipeline in (bench, port)]
-    common = [one for one in runs[1][0].indexes if one in runs[0][0].indexes]
+    common = [index for index in runs[1][0].indexes if index in runs[0][0].indexes]
     if not common:
         raise SideTrouble("data_pair.no_samples", side=names[1])
     said = [text for name, side in zip(names, runs, strict=True) if (text := _failing(name, side[0])) is not None]

@@ -105,25 +105,25 @@ class Causes:
         self, fault: Fault, recording: Recording, reference: TryReference, stage: Stage, blames: Collection[Blame]
     ) -> list[Blame]:
         """An input that the code around leaves out, where the module is the benchmark's once it has it."""
-        one = lacking_input(self.port, fault, reference, recording)
-        if one is None or not (one.left.within or any(blame.confirmed for blame in blames)):
+        lacking = lacking_input(self.port, fault, reference, recording)
+        if lacking is None or not (lacking.left.within or any(blame.confirmed for blame in blames)):
             return []
         here, there = (
             _caller(calls, call)
             for calls, call in ((recording, fault.matched.port), (fault.reference.recording, fault.matched.bench))
         )
-        params = {"module": module_name(here), "at": fault.matched.port.path, "place": one.place + 1}
+        params = {"module": module_name(here), "at": fault.matched.port.path, "place": lacking.place + 1}
         return [
             Blame(
                 stage,
-                one.cause,
-                message("pair_stage.lacking_input", shape="x".join(map(str, one.shape)), **params),
+                lacking.cause,
+                message("pair_stage.lacking_input", shape="x".join(map(str, lacking.shape)), **params),
                 here,
                 there,
                 confirmed=True,
-                measured=one.effect,
+                measured=lacking.effect,
                 limit=reference.limit(Kind.OUT),
-                left=one.left.level,
+                left=lacking.left.level,
                 line=built_at(self.aligned.port, here),
                 other_line=built_at(self.aligned.bench, there),
                 edit=message("pair_stage.lacking_input_edit", other=counterpart_name(there), **params),

@@ -72,7 +72,7 @@ def _differing(
 def _settled(
     port: Recording, place: int, held: dict[int, _Drops], by_place: Mapping[int, Matched]
 ) -> Iterator[tuple[Matched, _Drops]]:
-    one, drops = by_place[place], held[place]
+    matched, drops = by_place[place], held[place]
     while True:
         bench, here = drops.shares()
         if any(math.isnan(number) for number in (*bench, *here)):
@@ -80,13 +80,13 @@ def _settled(
             return
         if len(bench) == len(here):
             if not all(map(_same, bench, here)):
-                yield one, drops
+                yield matched, drops
             return
         above = port.calls[place].parent
         while above is not None and (above not in by_place or by_place[above].silent):
             above = port.calls[above].parent
         if above is None:
-            yield one, drops
+            yield matched, drops
             return
         if above in held and above != place:
             # What is around has drops of its own, and its turn comes later.
@@ -94,8 +94,8 @@ def _settled(
             held[above].port |= drops.port
             held[above].at = held[above].at or drops.at or by_place[place]
             return
-        drops.at = drops.at or one
-        place, one = above, by_place[above]
+        drops.at = drops.at or matched
+        place, matched = above, by_place[above]
 
 
 def _holder(recording: Recording, place: int | None, by_place: Mapping[int, Matched]) -> Matched | None:

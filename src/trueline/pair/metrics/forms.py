@@ -33,7 +33,7 @@ def fit_metric(cases: Sequence[Sequence[Batch]], values: Sequence[float]) -> Met
         for scale in _SCALES:
             for by_batch in (False, True):
                 form = MetricForm(name, scale, by_batch)
-                found = [_value(form, one) for one in cases]
+                found = [_value(form, case) for case in cases]
                 if np.allclose(found, values, rtol=_CLOSE, atol=_CLOSE * scale):
                     return form
     return None

@@ -59,9 +59,9 @@ def _taken(bench: Side, port: Side, tries: Sequence[Making]) -> tuple[Making, Ki
     for making, kind in [(one, kind) for one in tries for kind in one.kinds]:
         probe = [making.case("probe", [making.batch(kind, 9)])]
         answers = [_ask(side, probe) for side in (bench, port)]
-        troubles = [one.values[0] for one in answers if isinstance(one.values[0], SideTrouble)]
+        troubles = [answer.values[0] for answer in answers if isinstance(answer.values[0], SideTrouble)]
         if not troubles and (kind is not Kind.DENSE or _says_something(answers[0].values[0])):
-            return making, kind, all(one.gathers for one in answers)
+            return making, kind, all(answer.gathers for answer in answers)
         first = first or next(iter(troubles), None)
     raise first or SideTrouble("pair_parts.metric_says_nothing", side=str(bench.entry))
 

@@ -101,7 +101,7 @@ class Beside:
         port_ways = [] if self.port.is_known(there) else list(self.port.ways(there))
         for bench_op in bench_ways:
             # A value that the benchmark has elsewhere may be meant to be this one: the same with another operand.
-            meant = port_ways or [one for one in self.port.ways(there) if one.kind == bench_op.kind]
+            meant = port_ways or [way for way in self.port.ways(there) if way.kind == bench_op.kind]
             for port_op in meant:
                 yield from self._paired(here, there, bench_op, port_op, depth)
         for op in (*bench_ways, *self.bench.fused(here)):

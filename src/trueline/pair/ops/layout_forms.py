@@ -103,7 +103,7 @@ def _rolls(given: Array, made: Array) -> Iterator[Form]:
     if given.shape != made.shape or given.ndim < 1 or not given.size:
         return
     where = np.unravel_index(np.argmin(np.abs(floats(made) - floats(given).flat[0])), made.shape)
-    shifts = tuple(int(one) for one in where)
+    shifts = tuple(int(signedinteger) for signedinteger in where)
     moved_axes = tuple(axis for axis, shift in enumerate(shifts) if shift)
     if 1 <= len(moved_axes) <= 2:
         by = tuple(shifts[axis] for axis in moved_axes)

@@ -26,7 +26,7 @@ def makes_mask(reading: Reading, value: int) -> bool:
     first = reading.array(value)
     reached = {value}
     for _ in range(_MOST_OPS):
-        arrays = [one for value_id in reached if (one := reading.array(value_id)) is not None]
+        arrays = [array for value_id in reached if (array := reading.array(value_id)) is not None]
         if any(is_mask(array) for array in arrays):
             return True
         users = [op for op in reading.graph.ops if op.module is None and reached & set(reading.inputs(op))]

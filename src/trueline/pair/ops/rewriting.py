@@ -53,7 +53,7 @@ def _kept(graph: Graph, op: Op) -> bool:
 
 
 def _pieces(split: _Split, op: Op) -> bool:
-    arrays = [one for value in op.inputs if (one := split.array(value)) is not None]
+    arrays = [array for value in op.inputs if (array := split.array(value)) is not None]
     made = split.array(op.outputs[0])
     if made is None:
         return False

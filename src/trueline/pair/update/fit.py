@@ -87,13 +87,15 @@ def fits(
     found: list[Fit] = []
     for way in _ways(kind, settings):
         for ignored in _IGNORED:
-            forms = _each(trial, seen, [None if one is None else _form(way, one, ignored) for one in settings])
+            forms = _each(
+                trial, seen, [None if setting is None else _form(way, setting, ignored) for setting in settings]
+            )
             if forms is not None:
                 found.append(Fit(forms))
                 break
     if not found:
         for form in (other for candidate in more for other in _other_ways(candidate)):
-            forms = _each(trial, seen, [None if one is None else form for one in settings])
+            forms = _each(trial, seen, [None if setting is None else form for setting in settings])
             if forms is not None:
                 found.append(Fit(forms))
     return found
@@ -121,7 +123,7 @@ def _explains(trial: Trial, seen: Array, place: int, form: Form) -> Form | None:
 
 def _ways(kind: str, settings: Sequence[Mapping[str, Json] | None]) -> Iterator[Form]:
     """Every way of every family that an optimizer of this name and these settings may be of."""
-    known = {name for one in settings if one is not None for name in one}
+    known = {name for setting in settings if setting is not None for name in setting}
     decays: tuple[DecayForm, ...] = tuple(DecayForm)
     if any(word in kind.lower() for word in ("adamw", "weightdecay", "decoupled")):
         decays = (DecayForm.DECOUPLED, DecayForm.COUPLED, DecayForm.WITHOUT_RATE)

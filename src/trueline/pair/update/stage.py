@@ -86,8 +86,8 @@ def _gap(trial: Trial, here: Array, there: Array, place: int) -> float:
 def _step_blames(
     compared: Compared, trial: Trial, there: Optimized, here: Optimized, gaps: Mapping[int, float]
 ) -> list[Blame]:
-    used = [one if place in gaps else None for place, one in enumerate(there.settings)]
-    own = [one if place in gaps else None for place, one in enumerate(here.settings)]
+    used = [setting if place in gaps else None for place, setting in enumerate(there.settings)]
+    own = [setting if place in gaps else None for place, setting in enumerate(here.settings)]
     bench = fits(trial, there.seen, there.name, used) if there.followed else []
     known = [form for fit in bench for form in fit.forms if form is not None]
     port = fits(trial, here.seen, here.name, own, known[:1]) if here.followed else []

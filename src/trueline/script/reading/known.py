@@ -127,7 +127,7 @@ def extend(machine: Machine, room: Seq, *parts: Sequence[Value]) -> None:
         room.items.extend([*chain(*parts)])
         return
     if not room.open:
-        light = (one for one in chain(*parts) if weight_of(one) <= _BEGINNING)
+        light = (value for value in chain(*parts) if weight_of(value) <= _BEGINNING)
         room.items.extend([*islice(light, max(0, _BEGINNING - len(room.items)))])
     room.open = True
 
@@ -149,8 +149,8 @@ def _takes(room: Seq | Table, more: Iterable[Value]) -> bool:
 def table(machine: Machine, *parts: Mapping[Any, Value], is_open: bool = False) -> Table:
     """A dict with the entries of others, later ones first; of too many none is known."""
     value = Table({}, is_open)
-    for one in parts:
-        update(machine, value, one)
+    for part in parts:
+        update(machine, value, part)
     return value
 
 
