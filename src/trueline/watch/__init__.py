@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
+from trueline.model.callable_room import make_callable
 
-
-class _Callable(ModuleType):
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from trueline.watch.session import watch
-
-        return watch(*args, **kwargs)
-
-
-sys.modules[__name__].__class__ = _Callable
+make_callable(__name__, "session.watch")
