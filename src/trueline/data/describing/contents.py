@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.describing.sampling import Hashes, combined, hash_bytes, hash_numbers
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 
 _NOTHING: Final = 0x5BD1E995
 
@@ -46,7 +46,7 @@ def _of_column(column: Column) -> Hashes:
     return np.fromiter((_of_value(one) for one in column), np.uint64, len(column))
 
 
-def _of_number(value: Any) -> int:
+def _of_number(value: Cell) -> int:
     if abs(value) < 2**53 or value != value:
         return int(hash_numbers(np.asarray([value]))[0])
     return hash_bytes(str(value).encode())

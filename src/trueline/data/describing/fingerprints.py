@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from trueline.data.described import Duplicates
 from trueline.data.describing.sampling import Hashes
 from trueline.data.describing.wanted import FIRST
+from trueline.data.source import Cell
 
 # 24 bytes for each sample that is kept.
 MOST: Final = 1_000_000
@@ -99,7 +100,7 @@ def told(
     share: float,
     left_out: Sequence[str],
     chance: float,
-    labels: Callable[[Sequence[int]], list[Any]],
+    labels: Callable[[Sequence[int]], list[Cell]],
 ) -> Duplicates:
     """What is said of them; ``labels`` gives those of some samples."""
     # Only the first become Python's numbers: there may be as many as there are samples.

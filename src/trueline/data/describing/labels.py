@@ -6,9 +6,10 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.described import Classes, Stray
+from trueline.data.source import Cell
 
 NAMES: Final = ("label", "labels", "target", "targets", "class", "classes", "y", "category")
 # More than this is no list of classes that anyone could look at.
@@ -20,7 +21,7 @@ _USUAL: Final = 10
 # Numbers are at most so frequent beside names.
 _UNNAMED: Final = 0.25
 
-Counted = Mapping[Any, tuple[int, int]]
+Counted = Mapping[Cell, tuple[int, int]]
 
 
 def guess_label(fields: Sequence[str]) -> str | None:
@@ -47,7 +48,7 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
     return dense and len(usual) * 2 >= len(integers)
 
 
-def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None, **more: Any) -> Classes:
+def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None) -> Classes:
     """The classes, with those labels apart that cannot be any."""
     strays = _outside(labels, given) if given is not None else _unlikely(labels)
     apart = {_key(stray.label) for stray in strays}
@@ -59,10 +60,10 @@ def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None,
     many = [times for _, times in counts]
     std = statistics.pstdev(many) if many else 0.0
     ratio = 1.0 if not many else max(many) / min(many) if min(many) else math.inf
-    return Classes(field, counts, std, ratio, guessed, given, strays, **more)
+    return Classes(field, counts, std, ratio, guessed, given, strays)
 
 
-def _key(label: object) -> tuple[str, Any]:
+def _key(label: object) -> tuple[str, Cell]:
     return type(label).__name__, label
 
 

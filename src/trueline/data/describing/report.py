@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.described import Classes, Described, Duplicates, Missing, Told
 from trueline.data.describing.findings import ENOUGH, findings_of, short_reason
@@ -45,7 +45,7 @@ def _columns(*names: str) -> list[Message]:
 
 
 def _fields(found: Described) -> Table:
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for field in found.fields:
         missing = ", ".join(_short(each) for each in field.missing)
         distinct = field.distinct if field.sampled is None or field.distinct is None else f"~{field.distinct}"
@@ -178,7 +178,7 @@ def conclusion_of(found: Described) -> Message:
 
 
 def _field_json(told: Told) -> dict[str, object]:
-    shape: dict[str, Any] = {
+    shape: dict[str, object] = {
         "name": told.name,
         "kind": told.kind,
         "type": told.type,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from trueline.data.describing.markers import Spread
 from trueline.data.describing.sampling import Numbers, mean_and_spread, quantiles_of
 from trueline.data.describing.terms import Terms, kind_of_type
 from trueline.data.describing.wanted import Wanted
-from trueline.data.source import Column
+from trueline.data.source import Cell, Column
 from trueline.data.sources.relation import Form, TableColumn
 from trueline.data.sources.tables import TableSource, joined
 
@@ -105,7 +105,7 @@ class TableSample:
     def terms(self, column: TableColumn) -> Terms:
         """What the column looks like."""
         kind = kind_of_type(column)
-        values: list[Any] = []
+        values: list[Cell] = []
         if column.form is Form.JSON or kind == "text":
             values = [one for one in self.values(column.name) if one is not None]
         if column.form is Form.JSON and sum(isinstance(value, list) for value in values) * 2 > len(values):
@@ -136,7 +136,7 @@ def _times(values: Column) -> npt.NDArray[np.int64]:
     return np.fromiter(counts.values(), np.int64, len(counts))
 
 
-def _mostly_numbers(texts: list[Any]) -> bool:
+def _mostly_numbers(texts: list[Cell]) -> bool:
     filled = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
     meant = [one for one in filled if one.lower() not in markers.TEXTS]
     numbers = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from trueline.data.describing.sampling import by_chance
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import Wanted
 from trueline.data.sources.tables import TableSource
+from trueline.kernel.array import Array
 
 # Of large tables so many rows are looked at, and so many that agree in some columns are looked at in all.
 _LOOKED_AT: Final = 500_000
@@ -83,7 +84,7 @@ def _telling(contents: Sequence[Terms], sample: TableSample) -> Sequence[Terms]:
 
 
 def _repeated(
-    source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: np.ndarray[Any, Any] | None = None
+    source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: Array | None = None
 ) -> Repeated:
     relation = source.relation
     content = f"hash({', '.join(key.raw for key in keys)})"

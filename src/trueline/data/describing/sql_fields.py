@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from trueline.data.described import Drift, Lengths, Missing, Told
 from trueline.data.describing import markers
@@ -13,11 +12,12 @@ from trueline.data.describing.samples import TableSample
 from trueline.data.describing.sql_asking import NUMERIC, answers, sums
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import FIRST, QUANTILES
+from trueline.data.source import Cell
 from trueline.data.sources.duck import quoted
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
-Answer = Mapping[str, Any]
+Answer = Mapping[str, Cell]
 # The mean and the spread of numbers so much smaller can be told, whatever they are.
 _SMALLER = 2.0**-1000
 
@@ -58,7 +58,7 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
     )
 
 
-def _whole(numbers: Mapping[str, Any]) -> bool:
+def _whole(numbers: Mapping[str, Cell]) -> bool:
     return all(float(numbers[one]).is_integer() for one in ("low", "high") if numbers.get(one) is not None)
 
 
@@ -189,7 +189,7 @@ def _mean_and_spread(source: TableSource, terms: Terms, answer: Answer, pivot: f
     return found["mean"] / _SMALLER, found["std"] / _SMALLER
 
 
-def _numbers(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any]:
+def _numbers(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Cell]:
     if not answer["count"]:
         return {}
     name = terms.column.name

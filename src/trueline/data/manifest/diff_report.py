@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from trueline.data.manifest.difference import Changed, Difference, Renamed, differ, duplicates
 from trueline.data.manifest.report import names_of, unread_json, unread_table, why
@@ -34,6 +34,9 @@ class Differences:
         return [self.reference, *self.others]
 
 
+_Entry = TypeVar("_Entry")
+
+
 def result(all: Differences) -> Result:
     """For programs."""
     fields = {
@@ -54,7 +57,7 @@ def result(all: Differences) -> Result:
     return Result("data diff", _conclusion(all), exit, _findings(all), fields)
 
 
-def _json(side: Side, found: Difference) -> dict[str, Any]:
+def _json(side: Side, found: Difference) -> dict[str, object]:
     return {
         "side": side.name,
         "same": found.same,
@@ -158,7 +161,9 @@ def _renamed_row(renamed: Renamed) -> list[object]:
     return [renamed.path, renamed.other_path]
 
 
-def _table(kind: str, side: Side, found: Sequence[Any], columns: Sequence[str], row: Any) -> Iterator[Block]:
+def _table(
+    kind: str, side: Side, found: Sequence[_Entry], columns: Sequence[str], row: Callable[[_Entry], Sequence[object]]
+) -> Iterator[Block]:
     if not found:
         return
     rows = [row(one) for one in found[:_ROWS]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from time import sleep
-from typing import Any, Final
+from typing import Final, Protocol
 
 from trueline.data.manifest.listing import why_unread
 from trueline.formats.manifest.listed import DIGEST, FAST, MD5, NO_DIGEST, UNKNOWN, Digests, Unread
@@ -144,7 +144,15 @@ def _batches(sizes: array[int]) -> tuple[list[int], list[range]]:
     return large, small
 
 
-def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]:
+class _Hash(Protocol):
+    """A hash of bytes to come: hashlib's, or xxhash's."""
+
+    def update(self, data: memoryview, /) -> None: ...
+
+    def digest(self) -> bytes: ...
+
+
+def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], _Hash]]:
     """What gives the hash of bytes that are all there, and what begins one of bytes to come."""
     if kind == MD5:
         new = partial(hashlib.md5, usedforsecurity=False)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.source import Chunk, Column, Sample, Skipped, Source
 from trueline.data.sources.factory_cells import unpacked
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -90,7 +90,7 @@ class FactorySource:
         """By index where the dataset has them, else out of a pass of its own."""
         if self._indexed:
             return self._taken(indexes)
-        wanted, found = set(indexes), dict[int, Mapping[str, Any]]()
+        wanted, found = set(indexes), dict[int, Sample]()
         for chunk in self.chunks():
             for index in wanted.intersection(range(chunk.start, chunk.start + chunk.size)):
                 found[index] = self._row(chunk.columns, index - chunk.start)

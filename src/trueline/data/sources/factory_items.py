@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters import adapters_present
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Loader, Unreadable, Value
 from trueline.adapters.tree import leaves
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 from trueline.kernel.array import Array
 
 _BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDataset")
@@ -21,8 +21,8 @@ _BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDat
 class Way:
     """How a dataset is gone through: ``begin`` gives its items, ``at`` one of them by its index where it can."""
 
-    begin: Callable[[], Iterator[Any]]
-    at: Callable[[int], Any] | None = None
+    begin: Callable[[], Iterator[Value]]
+    at: Callable[[int], Value] | None = None
     length: int | None = None
     # None where only the items can tell.
     batched: bool | None = False
@@ -49,7 +49,7 @@ def way_through(source: object) -> Way | None:
     return None
 
 
-def _length(source: Any) -> int | None:
+def _length(source: Loader) -> int | None:
     try:
         return len(source)
     except (TypeError, NotImplementedError):
@@ -78,7 +78,7 @@ def _is_row(value: object) -> bool:
     return isinstance(value, list) and len(value) > 4 and all(isinstance(one, int | float) for one in value)
 
 
-def value_of(value: Any) -> Any:
+def value_of(value: Value) -> Cell:
     """A tensor as an array, an image as a Picture, everything else as it is."""
     if isinstance(value, np.ndarray):
         return value[()] if not value.ndim else value
@@ -113,7 +113,7 @@ def batch_fields(batch: object) -> tuple[int, dict[str, Column]]:
     return size, found
 
 
-def _size(batch: Any) -> tuple[int, bool]:
+def _size(batch: Value) -> tuple[int, bool]:
     """How many samples a batch has, and whether a list says so."""
     first = next(iter(batch.values() if isinstance(batch, Mapping) else batch), None) if _holds(batch) else batch
     if isinstance(first, list | tuple):
@@ -126,7 +126,7 @@ def _holds(batch: object) -> bool:
     return isinstance(batch, Mapping | list | tuple) and bool(batch)
 
 
-def _is_column(value: Any, size: int, lists: bool) -> bool:
+def _is_column(value: Value, size: int, lists: bool) -> bool:
     """Whether a list has a value for each sample: texts, arrays of different shapes, dictionaries."""
     if not isinstance(value, list | tuple) or len(value) != size:
         return False
@@ -135,7 +135,7 @@ def _is_column(value: Any, size: int, lists: bool) -> bool:
     return lists or not (lengths and all(length == size for length in lengths))
 
 
-def _of_list(name: str, values: list[Any] | tuple[object, ...]) -> dict[str, Column]:
+def _of_list(name: str, values: list[Value] | tuple[object, ...]) -> dict[str, Column]:
     if values and all(isinstance(value, Mapping) for value in values):
         samples = [sample_fields(value) for value in values]
         inside = dict.fromkeys(key for sample in samples for key in sample)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Column, Skipped
+from trueline.adapters.nouns import Value
+from trueline.data.source import Column, Sample, Skipped
 from trueline.formats.run_folder.batches import WholeBatch
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.formats.run_folder.states import StatesReader
@@ -115,7 +116,7 @@ def _whole(rank: int, step: int, batch: WholeBatch, indexes: Sequence[int] | Non
 def _of_states(run: Run, folder: RankFolder, rank: int, skipped: Skipped) -> Iterator[Fed]:
     """Batches lie with the state before their step, those that were fetched ahead with more than one."""
     states = StatesReader(run.path, folder.path)
-    found: dict[int, tuple[int, Mapping[str, Any]]] = {}
+    found: dict[int, tuple[int, Sample]] = {}
     for step in states.steps:
         try:
             found |= {fetch["serial"]: (step, fetch) for fetch in states.fetches(step)}
@@ -139,7 +140,7 @@ def _field(name: str) -> str:
     return name.removeprefix(_BATCH).removeprefix("/").replace("/", ".") or "0"
 
 
-def _texts(tree: Any) -> list[str]:
+def _texts(tree: Value) -> list[str]:
     """The first list of texts in the tree of a batch, as its events have it."""
     parts = _listed(tree)
     if isinstance(tree, dict) and isinstance(tree.get("dict"), list):
@@ -151,10 +152,10 @@ def _texts(tree: Any) -> list[str]:
     return []
 
 
-def _listed(tree: object) -> list[Any]:
+def _listed(tree: object) -> list[Value]:
     found = tree.get("tuple") if isinstance(tree, dict) else tree
     return found if isinstance(found, list) else []
 
 
-def _numbers(indexes: list[Any] | None) -> list[int] | None:
+def _numbers(indexes: list[Value] | None) -> list[int] | None:
     return indexes if indexes is not None and all(map(is_index, indexes)) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 from trueline.data.source import Source
 from trueline.formats.files import opened, unreadable
@@ -43,14 +43,13 @@ def open_source(text: str, *, label: str | None = None) -> Source:
     return found
 
 
-def _ask(module: str, name: str, *args: object) -> Any:
+def _ask(module: str, name: str, *args: object) -> object:
     """A function of a room beside this one, imported when it is needed."""
     return getattr(import_module(f"trueline.data.sources.{module}"), name)(*args)
 
 
-def _opened(module: str, name: str, *args: Any) -> Source:
-    source: Source = _ask(module, name, *args)
-    return source
+def _opened(module: str, name: str, *args: object) -> Source:
+    return cast(Source, _ask(module, name, *args))
 
 
 def _at(path: Path, text: str, label: str | None) -> Source | None:
@@ -63,7 +62,7 @@ def _at(path: Path, text: str, label: str | None) -> Source | None:
         return _of_file(path.parent, text, label, path.name)
     if _ask("run", "is_part", path):
         return _opened("run", "open_fed", path.parent, text, label, path.name)
-    shard: Path | None = _ask("mindrecord", "first_shard", path)
+    shard = cast(Path | None, _ask("mindrecord", "first_shard", path))
     return _of_file(shard, text, label, None) if shard is not None else None
 
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.source import Chunk, Column, Sample, Skipped
 from trueline.data.sources import parquet_files
 from trueline.data.sources.cells import plain_column
 from trueline.data.sources.duck import Duck
@@ -164,7 +164,7 @@ class TableSource:
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Row by row; one that was stepped over, or cannot be read, has no values."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Sample] = []
         for row in self.gaps.rows(indexes):
             columns: Mapping[str, Column] = {name: [None] for name in self.fields}
             if row >= 0:

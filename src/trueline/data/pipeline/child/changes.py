@@ -5,16 +5,18 @@ Seen on the first samples, the values before and after side by side.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from trueline.data.pipeline.answers import ChangeJson, Number
 from trueline.data.pipeline.child.fields import Reader
 from trueline.kernel.array import Array
 
 Wide = npt.NDArray[np.float64]
-Told = tuple[str, dict[str, Any]]
+Named = tuple[str, Mapping[str, Number]]
 
 _SAMPLES: Final = 8
 _MOST_SAMPLES: Final = 256
@@ -30,7 +32,7 @@ class Changes:
 
     def __init__(self) -> None:
         self._looked = 0
-        self._found: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._found: dict[str, tuple[int, Mapping[str, Number]]] = {}
         self._bytes = Bytes()
 
     def before(self, reader: Reader, given: object) -> list[Array] | None:
@@ -72,7 +74,7 @@ class Changes:
         if any(_cast(old, new, factor) for factor in factors):
             self._found.setdefault("wrapped", (sample, {}))
 
-    def told(self) -> list[dict[str, Any]]:
+    def told(self) -> list[ChangeJson]:
         """The JSON of evidence.Changes."""
         found = dict(self._found)
         wrapped = self._bytes.wrapped()
@@ -153,7 +155,7 @@ def _cast(old: Array, new: Array, factor: float) -> float:
     return float(outside.mean()) if inside_fits and same.mean() > 0.9 and clipped.mean() < 0.9 else 0.0
 
 
-def _scaled(old: Array, new: Array) -> list[Told]:
+def _scaled(old: Array, new: Array) -> list[Named]:
     """Values that are scaled once more, or normalised by numbers that are meant for another range."""
     fitted = _affine(old.astype(np.float64), new.astype(np.float64))
     if fitted is None:
@@ -161,7 +163,7 @@ def _scaled(old: Array, new: Array) -> list[Told]:
     factors, offsets = fitted
     largest = float(np.abs(old).max())
     means, stds = [-b / a for a, b in zip(factors, offsets, strict=True)], [1.0 / a for a in factors]
-    numbers = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
+    numbers: Mapping[str, Number] = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
     shifted = any(abs(offset) > 1e-6 for offset in offsets)
     if not shifted and all(1 / 300 < a < 1 / 200 for a in factors) and 0.0 < largest <= 1.5:
         return [("scaled_again", numbers)]

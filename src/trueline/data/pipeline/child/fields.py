@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.tree import leaves
+from trueline.data.pipeline.answers import Counted, FieldJson
 from trueline.kernel.array import Array
 from trueline.model.numbers import encode
 
@@ -41,7 +43,7 @@ class Groups:
         if len(first) < _FIRST and sample not in first:
             first.append(sample)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Counted]:
         """The JSON of it."""
         return {word: [count[0], first] for word, (count, first) in self._found.items()}
 
@@ -91,7 +93,7 @@ class FieldSeen:
             if there.any():
                 self._nonfinite.add(word, sample)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> FieldJson:
         """The JSON of an evidence.Field."""
         mean = float(np.mean(self._means)) if self._means else None
         std = None
@@ -116,7 +118,7 @@ class FieldSeen:
         """The first of these samples that do not have it."""
         return [sample for sample in samples if sample not in self._there][:_FIRST]
 
-    def _apart(self) -> list[object] | None:
+    def _apart(self) -> tuple[float, list[int]] | None:
         """The few samples whose values are of another order of magnitude than those of all others, and how far."""
         sizes = np.array([size for _, size in self._sizes])
         if len(sizes) < _MANY or not (usual := float(np.median(sizes))):
@@ -126,16 +128,16 @@ class FieldSeen:
         if not far.any() or far.mean() > _SHARE or float(inside.max()) > _TIGHT * usual:
             return None
         samples = [self._sizes[at][0] for at in np.flatnonzero(far)[:_FIRST]]
-        return [float(sizes[far].min()) / usual, samples]
+        return float(sizes[far].min()) / usual, samples
 
 
 class Reader:
     """Values of a framework, images and numbers as arrays."""
 
-    def __init__(self, is_tensor: Callable[[Any], bool], to_numpy: Callable[..., Array]) -> None:
+    def __init__(self, is_tensor: Callable[[Value], bool], to_numpy: Callable[..., Array]) -> None:
         self._is_tensor, self._to_numpy = is_tensor, to_numpy
 
-    def values(self, tree: object) -> list[tuple[str, Any]]:
+    def values(self, tree: object) -> list[tuple[str, Value]]:
         """All values of a structure by their paths: arrays, numbers, texts, and None."""
         if tree is None:
             return [("0", None)]

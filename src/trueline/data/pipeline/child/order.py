@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import traceback
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import words
 from trueline.adapters.guest.wire import Content
+from trueline.data.pipeline.answers import LineJson
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
@@ -16,7 +17,8 @@ from trueline.data.pipeline.child.written import attribute_line, body_line, held
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 
-_MOST: Final = 200_000
+# A sampler of the user's own may never end.
+_MAX_INDEXES: Final = 200_000
 # How MindSpore's engine says that an index is none of the dataset's.
 _SAMPLE_ID: Final = re.compile(r"Sample ID \((\d+)\) is out of bound")
 
@@ -72,7 +74,7 @@ def _handing_out(host: Host, index: int) -> Location | None:
     if function is None or owner is None:
         return None
     iterator = iter(owner)
-    for one in islice(iterator, _MOST):
+    for one in islice(iterator, _MAX_INDEXES):
         several = one if isinstance(one, list | tuple) else [one]
         frame = getattr(iterator, "gi_frame", None)
         if index in several and frame is not None:
@@ -83,7 +85,7 @@ def _handing_out(host: Host, index: int) -> Location | None:
 def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
     """Of a stream: how many samples each epoch has, whether they are the same in the same order, what was raised."""
     host.journal.doing("epochs")
-    epochs = [list(host.kept["marks"].values())]
+    epochs = [list(host.kept.marks.values())]
     for _again in range(content["epochs"] - 1):
         found: list[int] = []
         for row in host.opened.rows(host.meter, content["wanted"]):
@@ -113,7 +115,7 @@ def _used_up(host: Host) -> Location | None:
     return (body_line(function) if function is not None else None) or built
 
 
-def _json(line: Location | None) -> Any:
+def _json(line: Location | None) -> LineJson:
     return line.line_json() if line is not None else None
 
 

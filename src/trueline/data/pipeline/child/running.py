@@ -39,7 +39,7 @@ def answer_run(host: Host, content: Content, _: list[Array]) -> Answer:
 
 def _sample(host: Host) -> int | None:
     """The first sample that fails by itself in the same way: not in this thread of this process."""
-    for index in host.kept.get("good", ())[:_TRIED] if host.opened.indexed else ():
+    for index in host.kept.good[:_TRIED] if host.opened.indexed else ():
         host.meter.sample(index)
         try:
             host.opened.alone(index)

@@ -135,7 +135,8 @@ def _cannot(evidence: Evidence, failed: Failure) -> Finding:
 
 def unfit(evidence: Evidence, failure: Failure, samples: Sequence[int]) -> Finding:
     """Columns that do not match: how many values there are, or a name that is not there, or there twice."""
-    told = failure.columns or {}
+    assert failure.columns is not None
+    told = failure.columns
     names = ", ".join(told["wanted"])
     if told["missing"] is not None:
         text = message("data_debug.missing_column", column=told["missing"], names=names)

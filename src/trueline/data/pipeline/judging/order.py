@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from trueline.data.pipeline.answers import Facts
 from trueline.data.pipeline.evidence import Evidence, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
@@ -21,7 +21,7 @@ def order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _indexes(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("order", {})
+    told = evidence.parts.get("order", {})
     facts = evidence.facts
     line = read_line(told.get("line")) or _line(facts)
     if told.get("outside"):
@@ -44,7 +44,7 @@ def _indexes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _stream(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("epochs", {})
+    told = evidence.parts.get("epochs", {})
     counts = told.get("counts", ())
     if len(counts) < 2 or not counts[0]:
         return
@@ -68,7 +68,7 @@ def _stream(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _workers(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("workers", {})
+    told = evidence.parts.get("workers", {})
     asked = evidence.facts.get("workers") or 0
     if told.get("same") or told.get("again"):
         samples = told["samples"]
@@ -123,5 +123,5 @@ def _source_line(evidence: Evidence) -> Location | None:
     return evidence.source.line if evidence.source is not None else None
 
 
-def _line(facts: Any) -> Location | None:
-    return Location.from_line_json(facts["line"]) if facts.get("line") is not None else None
+def _line(facts: Facts) -> Location | None:
+    return read_line(facts.get("line"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from trueline.data.pipeline.answers import Number
 from trueline.data.pipeline.evidence import Change, Evidence, Field, Operator
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
@@ -187,5 +188,5 @@ def _are_labels(field: Field) -> bool:
     return bool(field.dtypes) and all(name.startswith(("int", "uint")) for name in field.dtypes)
 
 
-def _short(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:.3g}" for number in numbers)
+def _short(numbers: Number) -> str:
+    return ", ".join(f"{number:.3g}" for number in numbers) if not isinstance(numbers, float | str) else str(numbers)
