@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.noise import epsilon, tensor_floor
 from trueline.compare.noise_floor import Tried
@@ -48,7 +48,7 @@ def _batches(first: RankFolder, again: RankFolder, steps: int) -> Message | None
 
 def _fetched(rank: RankFolder, steps: int) -> dict[int, list[Mapping[str, object]]]:
     """What loaders gave; what reaches a network otherwise may have been computed."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
+    found: dict[int, list[Mapping[str, object]]] = {}
     for event in rank.events(EventName.BATCH, phase="train"):
         if event["step"] < steps and event.get("source") == "loader" and isinstance(event.get("samples"), dict):
             found.setdefault(event["step"], []).append(event["samples"])

@@ -7,7 +7,7 @@ takes descriptions that its writer never makes.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -50,12 +50,14 @@ def dtype_of(descr: object) -> DType:
 _SHOWN: Final = 80
 
 
-def _size(descr: Any) -> int:
+def _size(descr: object) -> int:
     """The bytes of one element."""
     if isinstance(descr, str):
         return _scalar_size(descr)
     if isinstance(descr, list):
         return sum(_field_size(*field) for field in descr)
+    if not isinstance(descr, tuple):
+        raise ValueError(descr)
     # A sub-array of a field: its type and its shape.
     inner, sides = descr
     return _size(inner) * _product(sides)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Callable(ModuleType):
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> object:
         from trueline.watch.session import watch
 
         return watch(*args, **kwargs)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.protocol import Values
 from trueline.model.summary import Summary
 from trueline.record.tables import Parameters
@@ -23,15 +24,15 @@ class Looking:
 
     values: Values
     parameters: Parameters
-    summary: Callable[[Any], Summary | None]
-    named: Callable[[Any], tuple[str, Part] | None]
+    summary: Callable[[Value], Summary | None]
+    named: Callable[[Value], tuple[str, Part] | None]
     limit: float | None
 
     def signs(
         self,
         loss: object,
         norm: float,
-        gradients: Sequence[tuple[Any, Any]],
+        gradients: Sequence[tuple[Value, Value]],
         held: Sequence[object],
         outputs: Sequence[str],
     ) -> Signs:
@@ -62,7 +63,7 @@ class Looking:
         found = self.parameters.find(parameter)
         return found is not None and found.initial is not None and found.initial.non_finite > 0
 
-    def _bad(self, pairs: Sequence[tuple[Any, Any]], *, certain: bool) -> list[str]:
+    def _bad(self, pairs: Sequence[tuple[Value, Value]], *, certain: bool) -> list[str]:
         """The names of what is bad; where it is certain that something is, else of what cannot be read one by one."""
         names: list[str] = []
         unread: list[str] = []

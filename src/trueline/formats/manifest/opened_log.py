@@ -10,10 +10,10 @@ import json
 import os
 import stat
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import opened
 from trueline.formats.manifest.listed import Manifest, Unread, escaped, unescaped
@@ -118,7 +118,7 @@ def _records(log: Path) -> Iterator[tuple[bytes, bytes]]:
 
 def _head(content: bytes) -> Head | None:
     try:
-        found: Mapping[str, Any] = json.loads(content)
+        found = json.loads(content)
         roots = tuple(unescaped(one) for one in found["roots"])
         folder = unescaped(found["folder"])
         if any(b"\0" in os.fsencode(one) for one in (folder, *roots)):

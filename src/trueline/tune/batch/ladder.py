@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
+from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 from trueline.tune.batch.arguments import argument, with_argument
@@ -138,7 +139,7 @@ class Ladder:
 
     def _run(self, found: Probed, size: int, samples: int | None, repeat: int, place: tuple[int, int]) -> Trial:
         factor = size / found.size
-        settings: dict[str, Any] = {"samples": samples}
+        settings: dict[str, Json] = {"samples": samples}
         args = list(self.args)
         if self.size_argument is not None:
             args = with_argument(args, self.size_argument, str(size))

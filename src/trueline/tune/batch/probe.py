@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.model.location import Location
 from trueline.model.message import Message, message
@@ -92,7 +91,7 @@ def _turns(site: str, built: Sequence[Word], numbers: set[int]) -> list[int] | N
     return [int(one["turn"]) for one in here if one["number"] in numbers]
 
 
-def line_of(word: Mapping[str, Any]) -> Location | None:
+def line_of(word: Word) -> Location | None:
     """Where something was built."""
     return Location(word["file"], word["line"]) if word["file"] is not None else None
 

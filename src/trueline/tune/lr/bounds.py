@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = npt.NDArray[np.float64]
 
 FEWEST: Final = 12
 # The width of the smoothing, as a share of the curve.

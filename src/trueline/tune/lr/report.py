@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.curve import Curve
 from trueline.model.finding import Conclusion
@@ -43,7 +43,7 @@ def result(tested: Tested) -> Result:
     """The verb's answer."""
     found = finding(tested)
     bounds = tested.bounds
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "lower": bounds.lower,
         "upper": bounds.upper,
         "suggestion": bounds.suggestion,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.location import Location
 from trueline.model.numbers import decode
@@ -151,7 +151,7 @@ def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
     return Seen(found, Sizes(dict(counts), zeros).shifted(-places), half, brain, looked, scaler)
 
 
-def _groups(fields: Word, everything: bool) -> Sequence[Mapping[str, Any]]:
+def _groups(fields: Word, everything: bool) -> Sequence[Word]:
     """The parameters' gradients that are, or are taken to be, half precision."""
     gradients = fields.get("gradients")
     if gradients is None:
