@@ -65,7 +65,7 @@ class Skipped:
 
     def told(self) -> list[tuple[Message, int, list[str]]]:
         """What is to be said of them: the reason, how many, and the first places; the most frequent first."""
-        most = sorted(self.counts.items(), key=lambda one: -one[1])
+        most = sorted(self.counts.items(), key=lambda reason: -reason[1])
         return [(reason_message(reason), count, self.places[reason]) for reason, count in most]
 
     def join(self, other: Skipped) -> None:

@@ -15,7 +15,7 @@ from trueline.watch.seen import Part
 from trueline.watch.state import Signs
 
 _LARGEST: Final = 3.4e38
-_FEW: Final = 8
+_MEASURED_WEIGHTS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Looking:
 
     def size(self, held: Sequence[object]) -> float:
         """How large weights are, by a few of them; a norm may be beyond all numbers although no weight is."""
-        smallest = sorted(held, key=lambda one: math.prod(self.values.shape(one)))[:_FEW]
+        smallest = sorted(held, key=lambda one: math.prod(self.values.shape(one)))[:_MEASURED_WEIGHTS]
         size = self.values.read(self.values.norm(smallest)) if smallest else 0.0
         return _LARGEST if size == math.inf else size
 
@@ -71,6 +71,6 @@ class Looking:
             summary = self.summary(tensor)
             bad = summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > self._most)
             if bad or summary is None:
-                told = self.named(parameter)
-                (names if bad else unread).append(told[0] if told is not None else "?")
+                named = self.named(parameter)
+                (names if bad else unread).append(named[0] if named is not None else "?")
         return names or (unread if certain else [])

@@ -17,8 +17,8 @@ from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
 
 # A state that is larger is kept before every so many steps only, and all steps since are done again.
-_LARGE: Final = 16 << 20
-_PERIOD: Final = 6
+_LARGE_STATE_BYTES: Final = 16 << 20
+_LARGE_STATE_STEPS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Snapshot:
     @property
     def is_due(self) -> bool:
         """Whether the state is to be kept anew before the next step."""
-        return self._expired or not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
+        return self._expired or not self.whole or self.bytes <= _LARGE_STATE_BYTES or self._steps >= _LARGE_STATE_STEPS
 
     def take(self, networks: Sequence[object], optimizers: Sequence[object], counting: Sequence[object]) -> None:
         """As everything is now, instead of what was kept before; ``counting`` are schedules and loss scalers."""

@@ -21,7 +21,7 @@ def there(columns: Sequence[Column], size: int) -> npt.NDArray[np.bool_]:
     for column in columns:
         if isinstance(column, np.ndarray):
             return np.ones(size, np.bool_)
-        found |= np.fromiter((not _is_nothing(one) for one in column), np.bool_, size)
+        found |= np.fromiter((not _is_nothing(value) for value in column), np.bool_, size)
     return found
 
 
@@ -43,7 +43,7 @@ def _of_column(column: Column) -> Hashes:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufV":
         rows = np.ascontiguousarray(column).reshape(len(column), -1)
         return np.fromiter((hash_bytes(row.tobytes()) for row in rows), np.uint64, len(rows))
-    return np.fromiter((_of_value(one) for one in column), np.uint64, len(column))
+    return np.fromiter((_of_value(value) for value in column), np.uint64, len(column))
 
 
 def _of_number(value: Cell) -> int:

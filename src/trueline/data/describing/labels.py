@@ -14,7 +14,8 @@ from trueline.data.source import Cell
 NAMES: Final = ("label", "labels", "target", "targets", "class", "classes", "y", "category")
 # More than this is no list of classes that anyone could look at.
 MOST_CLASSES: Final = 20_000
-_FEW: Final = 20
+# So few different labels are classes, however few samples there are.
+_MAX_CLASSES_AT_ONCE: Final = 20
 # A stray label is at most so frequent beside a usual one, and all of them together in the whole set.
 _RARE, _RARE_IN_ALL = 0.05, 0.02
 _USUAL: Final = 10
@@ -37,9 +38,9 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
         return False
     numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
     if len(numbers) * 2 < len(labels):
-        return given or len(labels) <= max(_FEW, count / 2)
+        return given or len(labels) <= max(_MAX_CLASSES_AT_ONCE, count / 2)
     integers = [number for number in numbers if _is_whole(number)]
-    if len(labels) <= _FEW:
+    if len(labels) <= _MAX_CLASSES_AT_ONCE:
         return True
     if len(integers) < 0.9 * len(numbers):
         return False
@@ -142,7 +143,7 @@ def _negative(labels: Counted, usual: Sequence[object]) -> list[Stray]:
 def _other_spellings(labels: Counted) -> list[Stray]:
     """Names that differ from a more frequent one in blanks and capitals only."""
     best: dict[str, object] = {}
-    for label in sorted(labels, key=lambda one: -labels[one][0]):
+    for label in sorted(labels, key=lambda name: -labels[name][0]):
         if isinstance(label, str):
             best.setdefault(" ".join(label.split()).casefold(), label)
     return [

@@ -10,7 +10,7 @@ import numpy as np
 from trueline.data.described import Classes
 from trueline.data.describing import labels
 from trueline.data.describing.numbers import Places
-from trueline.data.describing.wanted import FIRST, Wanted
+from trueline.data.describing.wanted import NAMED_SAMPLES, Wanted
 from trueline.data.source import Cell, Column
 from trueline.kernel.array import Array
 
@@ -67,7 +67,9 @@ class LabelGatherer:
                 return None, "describe.label_not_one"
             found = labels.classes_of(field, self._labels, guessed=guessed, given=given)
             others = self._other_rows
-            found = replace(found, one_hot=True, not_one_hot=others.count, not_one_hot_first=others.first[:FIRST])
+            found = replace(
+                found, one_hot=True, not_one_hot=others.count, not_one_hot_first=others.first[:NAMED_SAMPLES]
+            )
             return found, None
         if not self._labels:
             return None, "describe.label_empty"
@@ -82,10 +84,10 @@ def _rows(column: Column) -> Array | None:
     if isinstance(column, np.ndarray) and column.dtype != object:
         flat = column.reshape(len(column), -1) if column.ndim > 1 else column
         return flat if flat.ndim == 2 and flat.shape[1] > 1 and flat.dtype.kind in "biuf" else None
-    if not len(column) or not all(isinstance(one, list | tuple | np.ndarray) for one in column):
+    if not len(column) or not all(isinstance(row, list | tuple | np.ndarray) for row in column):
         return None
     try:
-        found = np.asarray([np.asarray(one) for one in column])
+        found = np.asarray([np.asarray(row) for row in column])
     except ValueError:
         return None
     return found if found.ndim == 2 and found.shape[1] > 1 and found.dtype.kind in "biuf" else None

@@ -25,12 +25,12 @@ def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> lis
     nulls = source.nulls_in_footers()
     for start in range(0, len(terms), _COLUMNS):
         some = terms[start : start + _COLUMNS]
-        known, left = _from_footers(source, some, [_questions(one, sample) for one in some], nulls)
-        found += [{**one, **more} for one, more in zip(known, answers(source, left), strict=True)]
+        known, left = _from_footers(source, some, [_questions(term, sample) for term in some], nulls)
+        found += [{**answer, **more} for answer, more in zip(known, answers(source, left), strict=True)]
     if sample.exact and not sample.small:
         # One column at a time, because all values of it are held.
         source.duck.use_all_memory()
-        found = [{**one, **answers(source, [_exactly(term)])[0]} for one, term in zip(found, terms, strict=True)]
+        found = [{**answer, **answers(source, [_exactly(term)])[0]} for answer, term in zip(found, terms, strict=True)]
     return found
 
 
@@ -64,9 +64,10 @@ def _from_footers(
         ends.append({key: sql for key, sql in asked.items() if has and sql in plain})
     if any(ends) and source.duck.scans(_select(source, [sql for end in ends for sql in end.values()])):
         ends = [{} if end and source.duck.scans(_select(source, end.values())) else end for end in ends]
-    known = [{**one, **more} for one, more in zip(known, answers(source, ends), strict=True)]
+    known = [{**answer, **more} for answer, more in zip(known, answers(source, ends), strict=True)]
     left: list[Question] = [
-        {key: sql for key, sql in asked.items() if key not in one} for one, asked in zip(known, questions, strict=True)
+        {key: sql for key, sql in asked.items() if key not in answer}
+        for answer, asked in zip(known, questions, strict=True)
     ]
     return known, left
 

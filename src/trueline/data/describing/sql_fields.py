@@ -11,7 +11,7 @@ from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.sql_asking import NUMERIC, answers, sums
 from trueline.data.describing.terms import Terms
-from trueline.data.describing.wanted import FIRST, QUANTILES
+from trueline.data.describing.wanted import NAMED_SAMPLES, QUANTILES
 from trueline.data.source import Cell
 from trueline.data.sources.duck import quoted
 from trueline.data.sources.relation import Form
@@ -59,7 +59,7 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
 
 
 def _whole(numbers: Mapping[str, Cell]) -> bool:
-    return all(float(numbers[one]).is_integer() for one in ("low", "high") if numbers.get(one) is not None)
+    return all(float(numbers[bound]).is_integer() for bound in ("low", "high") if numbers.get(bound) is not None)
 
 
 def _settled(source: TableSource, terms: Terms, answer: Answer) -> tuple[Terms, list[Drift]]:
@@ -98,7 +98,9 @@ def _settled(source: TableSource, terms: Terms, answer: Answer) -> tuple[Terms, 
 def first(source: TableSource, condition: str) -> list[int]:
     """The first samples of which something is true."""
     row = source.relation.row
-    found = source.duck.rows(f"SELECT {row} AS r FROM {source.relation.sql} WHERE {condition} ORDER BY r LIMIT {FIRST}")
+    found = source.duck.rows(
+        f"SELECT {row} AS r FROM {source.relation.sql} WHERE {condition} ORDER BY r LIMIT {NAMED_SAMPLES}"
+    )
     return [int(sample) for sample in source.gaps.samples([row for (row,) in found])]
 
 
@@ -214,5 +216,5 @@ def _lengths(answer: Answer, sample: TableSample, name: str) -> Lengths | None:
         if answer.get("longest") is None:
             return None
         return Lengths(answer["shortest"], answer["longest"], float(answer["length"]))
-    lengths = [len(one) for one in sample.values(name) if isinstance(one, str)]
+    lengths = [len(value) for value in sample.values(name) if isinstance(value, str)]
     return Lengths(min(lengths), max(lengths), sum(lengths) / len(lengths)) if lengths else None

@@ -103,7 +103,7 @@ def unread_table(unread: Sequence[Unread]) -> Iterator[Table]:
         reasons.setdefault(one.reason, []).append(one)
     if reasons:
         columns = [message(f"manifest.column_{name}") for name in ("reason", "count", "first")]
-        rows = [[why(found[0]), len(found), names_of([one.path for one in found])] for found in reasons.values()]
+        rows = [[why(found[0]), len(found), names_of([unread.path for unread in found])] for found in reasons.values()]
         yield Table(message("manifest.skipped"), columns, rows)
 
 

@@ -24,13 +24,15 @@ from trueline.data.pipeline.judged import TRACED, judged, traced_as
 from trueline.model.json_value import Json
 from trueline.model.location import Location
 
-_BATCHES: Final = 4
+# Enough that each of a few workers gives one.
+_RUN_BATCHES: Final = 4
 ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
 # Of a dataset that is larger than what is looked at: so many of its last samples are.
-_LAST: Final = 16
-_MOST_COUNTED: Final = 20_000
+_LAST_SAMPLES: Final = 16
+# A stream with workers is counted to its end, but no further than this.
+_MAX_COUNTED_SAMPLES: Final = 20_000
 # Seconds more than what the process gives itself.
-_MARGIN: Final = 30.0
+_MARGIN_SECONDS: Final = 30.0
 
 
 class Pipeline(Guest):
@@ -48,7 +50,7 @@ class Pipeline(Guest):
             entry,
             python=wish.python,
             folder=folder,
-            timeout=max(wish.limit, wish.building, PATIENCE) + _MARGIN,
+            timeout=max(wish.limit, wish.building, PATIENCE) + _MARGIN_SECONDS,
             kwargs={"journal": str(journal), **wish.seconds},
         )
 
@@ -163,8 +165,8 @@ class _Look:
         self._trace()
         workers = facts["workers"] if wish.workers is None else wish.workers
         if workers and not self.evidence.failures:
-            self._part("workers", random=bool(repeated.get("random")), most=_MOST_COUNTED)
-        self._part("run", batches=_BATCHES)
+            self._part("workers", random=bool(repeated.get("random")), most=_MAX_COUNTED_SAMPLES)
+        self._part("run", batches=_RUN_BATCHES)
 
     def _trace(self) -> None:
         """The very line of what was found by its values."""
@@ -196,7 +198,7 @@ class _Look:
         if not self.evidence.facts["indexed"] or length is None or length <= most:
             return list(range(min(length, most) if length is not None and self.evidence.facts["indexed"] else most))
         first = max(1, most // 2)
-        last = min(_LAST, max(0, most - first))
+        last = min(_LAST_SAMPLES, max(0, most - first))
         between = most - first - last
         spread = [first + place * (length - last - first) // max(between, 1) for place in range(between)]
         return sorted({*range(first), *spread, *range(length - last, length)})

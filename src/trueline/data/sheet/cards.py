@@ -139,7 +139,9 @@ def _kind(value: object) -> int:
         # A word or a name is a cell of a table.
         return _TEXT if len(value) > _LONG_WORD else _PLAIN
     if isinstance(value, list | tuple) and len(value) > 1:
-        return _SERIES if len(value) >= _LEAST_SERIES and all(isinstance(one, float) for one in value) else _TOKENS
+        return (
+            _SERIES if len(value) >= _LEAST_SERIES and all(isinstance(number, float) for number in value) else _TOKENS
+        )
     return _PLAIN
 
 
@@ -217,7 +219,7 @@ def _short(value: object, most: int = 8) -> str:
         if value.ndim > 1:
             return f"{'×'.join(map(str, value.shape))} {value.dtype}"
     if isinstance(value, np.ndarray | list | tuple):
-        shown = " ".join(_short(one) for one in value[:most])
+        shown = " ".join(_short(item) for item in value[:most])
         return shown + (f" … ({len(value)})" if len(value) > most else "")
     if isinstance(value, np.generic):
         value = value.item()

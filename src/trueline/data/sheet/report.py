@@ -114,7 +114,7 @@ def _rows(sheet: Sheet) -> Table:
     columns = [
         *labels,
         message("sheet.column_sample"),
-        *(message("sheet.field", name=one) for one, _ in cards[0].facts),
+        *(message("sheet.field", name=field) for field, _ in cards[0].facts),
     ]
     rows: list[list[object]] = []
     for card in cards:

@@ -177,8 +177,8 @@ class _Pools:
         if label in self.by_label:
             return self.by_label[label]
         if label not in self._numbers and len(self._numbers) < _COUNTED:
-            told = blake2b(f"{self._seed} {type(label).__name__} {label}".encode("utf-8", "replace"), digest_size=8)
-            self._numbers[label] = int.from_bytes(told.digest(), "little")
+            digest = blake2b(f"{self._seed} {type(label).__name__} {label}".encode("utf-8", "replace"), digest_size=8)
+            self._numbers[label] = int.from_bytes(digest.digest(), "little")
             if len(self.by_label) < self._most or self._numbers[label] < self._numbers[self._last()]:
                 self.by_label[label] = _Pool(self._count)
                 if len(self.by_label) > self._most:
@@ -199,4 +199,4 @@ def _by_label(column: Column) -> Iterator[tuple[Label, npt.NDArray[np.intp]]]:
     found: dict[Cell, list[int]] = {}
     for place, value in enumerate(column):
         found.setdefault(told_label(value), []).append(place)
-    yield from ((one, np.array(at, np.intp)) for one, at in found.items())
+    yield from ((label, np.array(at, np.intp)) for label, at in found.items())

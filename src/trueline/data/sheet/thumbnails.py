@@ -34,7 +34,7 @@ def reduced(shown: Shown, side: int) -> Image.Image:
     largest = max(image.size)
     if largest <= side:
         return image
-    width, height = (max(1, round(one * side / largest)) for one in image.size)
+    width, height = (max(1, round(length * side / largest)) for length in image.size)
     return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
@@ -43,7 +43,7 @@ def series_image(values: Sequence[float], side: tuple[int, int]) -> Image.Image:
     width, height = side[0] * _FINER, side[1] * _FINER
     image = Image.new("RGB", (width, height), _PANEL)
     draw = ImageDraw.Draw(image)
-    finite = [one for one in values if math.isfinite(one)]
+    finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     span = (high - low) or 1.0
     margin = 4 * _FINER

@@ -39,7 +39,7 @@ class Feature:
         return cls(
             str(page.get("_type", "")),
             [str(name) for name in names] if isinstance(names, list) else (),
-            [one for one in shape if isinstance(one, int) and one > 0] if isinstance(shape, list) else (),
+            [side for side in shape if isinstance(side, int) and side > 0] if isinstance(shape, list) else (),
             str(page.get("dtype", "")),
         )
 
@@ -111,7 +111,7 @@ def _media(column: pyarrow.Array, pictures: bool, folder: Path) -> list[Cell]:
     if not pictures or not has_pillow():
         return [value.get("bytes") if value is not None else None for value in values]
     with ThreadPoolExecutor(THREADS) as threads:
-        return list(threads.map(lambda one: _picture(one, folder), values))
+        return list(threads.map(lambda value: _picture(value, folder), values))
 
 
 def size_of_picture(scalar: pyarrow.Scalar) -> int:

@@ -23,7 +23,7 @@ def plain_column(found: Fetched, column: TableColumn) -> Column:
         if found.null is None and found.values.dtype.kind in "biuf":
             return found.values
         return _listed(found)
-    cells = [None if one is None else str(one) for one in _listed(found)]
+    cells = [None if cell is None else str(cell) for cell in _listed(found)]
     if column.form is Form.JSON:
         return _numbers_or([None if cell is None else from_json(cell) for cell in cells])
     numbers = [cell for cell in cells if cell is not None and is_number(cell)]

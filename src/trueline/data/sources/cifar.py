@@ -38,11 +38,11 @@ _Records: TypeAlias = Array | Mapping[str, Array]
 def cifar_names(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of the names in a folder that are files of CIFAR."""
     there = set(names)
-    ten = sorted(one for one in there if _BATCH.fullmatch(one))
+    ten = sorted(name for name in there if _BATCH.fullmatch(name))
     if "fine_label_names.txt" in there or {"train.bin", "test.bin"} <= there:
-        ten += [one for one in ("train.bin", "test.bin") if one in there and _is_hundred(folder / one)]
+        ten += [name for name in ("train.bin", "test.bin") if name in there and _is_hundred(folder / name)]
     if {"meta", "train"} <= there:
-        ten += [one for one in ("train", "test") if one in there]
+        ten += [name for name in ("train", "test") if name in there]
     return ten
 
 
@@ -61,7 +61,7 @@ def is_cifar(path: Path) -> bool:
 def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
     """A file, or all files of a folder."""
     folder = path if path.is_dir() else path.parent
-    files = cifar_names(folder, [one.name for one in folder.iterdir()]) if path.is_dir() else [path.name]
+    files = cifar_names(folder, [entry.name for entry in folder.iterdir()]) if path.is_dir() else [path.name]
     skipped = Skipped()
     splits = {_split(file) for file in files}
     names = _names_of_classes(folder, skipped)
@@ -80,7 +80,7 @@ def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
             skipped.add("unreadable_file", f"{file}: {trouble.reason}")
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
-    fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
+    fields = list(dict.fromkeys(field for part in parts for field in (*part.columns, *part.same)))
     chosen = choose_label(name, fields, label)
     return ColumnSource(name, "cifar", fields, chosen, parts, skipped, names.get(chosen or "", ()))
 
@@ -114,7 +114,7 @@ def _entry(found: object, name: str) -> object:
 
 def _listed(found: object, name: str) -> list[str]:
     entry = _entry(found, name)
-    return [_text(one) for one in entry] if isinstance(entry, list) else []
+    return [_text(name_of_class) for name_of_class in entry] if isinstance(entry, list) else []
 
 
 def _text(value: object) -> str:
@@ -196,4 +196,4 @@ def _pickled(
     if len(lengths) > 1:
         skipped.add("unequal_length", f"{path.name}: {sorted(lengths)}")
     rows = _PickledRows(path, min(lengths), held)
-    return _looked_at(path, rows, [one for one in found if one != "image"], names, same)
+    return _looked_at(path, rows, [field for field in found if field != "image"], names, same)

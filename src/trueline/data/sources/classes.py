@@ -32,4 +32,4 @@ def _named(names: Sequence[str], found: object) -> Column:
     values: Array = np.asarray(found)
     if not names:
         return values.astype(np.int64)
-    return [names[one] if 0 <= one < len(names) else one for one in values.tolist()]
+    return [names[number] if 0 <= number < len(names) else number for number in values.tolist()]

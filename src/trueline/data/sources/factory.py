@@ -48,14 +48,14 @@ class FactorySource:
         self.name = name
         self.skipped = Skipped()
         self._guest = guest
-        told, _ = guest.ask({"do": "look"})
-        self.fields: list[str] = [str(one) for one in told["fields"]]
+        look, _ = guest.ask({"do": "look"})
+        self.fields: list[str] = [str(field) for field in look["fields"]]
         if not self.fields:
             raise BadUsage("sources.no_samples", name=name)
-        whole = [one for one in told["whole_numbers"] if one in self.fields]
+        whole = [field for field in look["whole_numbers"] if field in self.fields]
         self.label = choose_label(name, self.fields, label) or next(reversed(whole), None)
-        self.length: int | None = told["length"]
-        self._indexed = bool(told["indexed"])
+        self.length: int | None = look["length"]
+        self._indexed = bool(look["indexed"])
         self._judged = Judged(self.skipped)
         self._ended_badly = False
 

@@ -114,8 +114,8 @@ class Host:
         if not fields and raised is not None:
             raise raised
         whole = [name for name, field in fields.items() if field]
-        told = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
-        return {**told, "indexed": way.at is not None}, []
+        answer = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
+        return {**answer, "indexed": way.at is not None}, []
 
     @property
     def _the_way(self) -> Way:

@@ -44,7 +44,7 @@ def way_through(source: object) -> Way | None:
     if hasattr(source, "__getitem__") and length is not None:
         return Way(lambda: (source[at] for at in range(length)), source.__getitem__, length)
     if isinstance(source, Iterable):
-        samples = any(one.__name__ == "IterableDataset" for one in type(source).__mro__)
+        samples = any(base.__name__ == "IterableDataset" for base in type(source).__mro__)
         return Way(lambda: iter(source), batched=False if samples else None, once=isinstance(source, Iterator))
     return None
 
@@ -75,7 +75,7 @@ def _is_value(value: object) -> bool:
 
 def _is_row(value: object) -> bool:
     """Whether a list is one value, as tokens are, and not a structure."""
-    return isinstance(value, list) and len(value) > 4 and all(isinstance(one, int | float) for one in value)
+    return isinstance(value, list) and len(value) > 4 and all(isinstance(number, int | float) for number in value)
 
 
 def value_of(value: Value) -> Cell:
@@ -96,7 +96,7 @@ def value_of(value: Value) -> Cell:
 
 def sample_fields(sample: object) -> dict[str, object]:
     """The values of one sample by name."""
-    return {name: value_of(one) for name, one in leaves(sample, lambda one: _is_value(one) or _is_row(one))}
+    return {name: value_of(value) for name, value in leaves(sample, lambda value: _is_value(value) or _is_row(value))}
 
 
 def batch_fields(batch: object) -> tuple[int, dict[str, Column]]:
@@ -118,7 +118,7 @@ def _size(batch: Value) -> tuple[int, bool]:
     first = next(iter(batch.values() if isinstance(batch, Mapping) else batch), None) if _holds(batch) else batch
     if isinstance(first, list | tuple):
         return len(first), True
-    arrays = [array for _, one in leaves(batch, _is_tensor) if isinstance(array := value_of(one), np.ndarray)]
+    arrays = [array for _, tensor in leaves(batch, _is_tensor) if isinstance(array := value_of(tensor), np.ndarray)]
     return next((len(array) for array in arrays if array.ndim), 0), False
 
 
@@ -130,7 +130,7 @@ def _is_column(value: Value, size: int, lists: bool) -> bool:
     """Whether a list has a value for each sample: texts, arrays of different shapes, dictionaries."""
     if not isinstance(value, list | tuple) or len(value) != size:
         return False
-    lengths = [len(array) for one in value if _is_tensor(one) and np.ndim(array := value_of(one))]
+    lengths = [len(array) for part in value if _is_tensor(part) and np.ndim(array := value_of(part))]
     # Fields that happen to be as many as samples.
     return lists or not (lengths and all(length == size for length in lengths))
 

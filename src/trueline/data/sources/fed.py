@@ -68,8 +68,8 @@ def _statistics(field: SampleField) -> dict[str, Column]:
     if _is_number(field):
         kind = np.int64 if _is_whole(field.dtype) else np.bool_ if field.dtype == "bool" else np.float32
         return {field.name: np.array(field.minimum, np.float32).astype(kind)}
-    told = {"mean": field.mean, "std": field.std, "min": field.minimum, "max": field.maximum}
-    return {f"{field.name}.{name}": np.array(values, np.float32) for name, values in told.items()}
+    statistics = {"mean": field.mean, "std": field.std, "min": field.minimum, "max": field.maximum}
+    return {f"{field.name}.{name}": np.array(values, np.float32) for name, values in statistics.items()}
 
 
 def whole_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
@@ -144,7 +144,7 @@ def _texts(tree: Value) -> list[str]:
     """The first list of texts in the tree of a batch, as its events have it."""
     parts = _listed(tree)
     if isinstance(tree, dict) and isinstance(tree.get("dict"), list):
-        parts = [one[1] for one in tree["dict"] if isinstance(one, list) and len(one) == 2]
+        parts = [entry[1] for entry in tree["dict"] if isinstance(entry, list) and len(entry) == 2]
     for part in (tree, *parts):
         words = _listed(part)
         if words and all(isinstance(word, str) for word in words):

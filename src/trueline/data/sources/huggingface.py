@@ -124,7 +124,7 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
         entries = listed_files if isinstance(listed_files, list) else []
         names = [str(entry.get("filename")) for entry in entries if isinstance(entry, dict)]
     listed = dict.fromkeys(Path(name).name for name in names)
-    found = [folder / one for one in listed if is_plain_name(one)] or sorted(folder.glob("*.arrow"))
+    found = [folder / file for file in listed if is_plain_name(file)] or sorted(folder.glob("*.arrow"))
     for path in found:
         if not path.is_file():
             skipped.add("missing_shard", path.name)
@@ -166,7 +166,7 @@ def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
     try:
         with arrow.memory_map(str(path)) as file, arrow.ipc.open_stream(file) as stream:
             fields = [str(name) for name in stream.schema.names]
-            units = sum(_units(one.type) for one in stream.schema)
+            units = sum(_units(field.type) for field in stream.schema)
             try:
                 for batch in stream:
                     rows += batch.num_rows
@@ -222,7 +222,7 @@ class SavedSource:
         self._parts = parts
         self.length = sum(part.length for part in parts)
         self.fields = list(dict.fromkeys(field for part in parts for field in part.features))
-        classes = {one: feature.names for part in parts for one, feature in part.features.items() if feature.names}
+        classes = {field: feature.names for part in parts for field, feature in part.features.items() if feature.names}
         self.label = choose_label(name, self.fields, label) or next(iter(classes), None)
         self.class_names: Sequence[str] = classes.get(self.label or "", ())
         if any(part.split is not None for part in parts) and "split" not in self.fields:

@@ -32,7 +32,7 @@ _MOST_VALUE: Final = 1 << 20
 def open_mindrecord(path: Path, name: str, label: str | None = None) -> Source:
     """A file and the shards that it names, or all such files of a folder."""
     skipped = Skipped()
-    paths = mindrecords_in(path, [one.name for one in path.iterdir()]) if path.is_dir() else [path]
+    paths = mindrecords_in(path, [entry.name for entry in path.iterdir()]) if path.is_dir() else [path]
     files: dict[Path, MindRecord] = {}
     for one in paths:
         for found in _with_shards(one, skipped, alone=not path.is_dir()):
@@ -73,7 +73,7 @@ def _with_shards(path: Path, skipped: Skipped, *, alone: bool) -> Iterator[MindR
         return
     _look_at_index(first, skipped)
     # A name may be a whole path of the machine where it was written.
-    names = [Path(one).name for one in first.shards] if alone and len(first.shards) > 1 else []
+    names = [Path(shard).name for shard in first.shards] if alone and len(first.shards) > 1 else []
     if path.name not in names:
         yield first
         return
@@ -145,7 +145,7 @@ class MindRecordSource:
         rows: list[Sample] = []
         for row in self._rows(names):
             rows.append(row)
-            size += sum(_bytes(one) for one in row.values())
+            size += sum(_bytes(value) for value in row.values())
             if len(rows) == _CHUNK_SAMPLES or size >= _CHUNK_BYTES:
                 yield self._chunk(start, rows, names)
                 start, rows, size = start + len(rows), [], 0
@@ -163,7 +163,7 @@ class MindRecordSource:
             for number, row in enumerate(file.rows(0, file.length, names)):
                 place = f"{file.path.name}: {number}"
                 if whole:
-                    bad = any(one is None for one in row.values())
+                    bad = any(value is None for value in row.values())
                     self._judged.look("", at, "bad_row" if bad else None, place)
                 at += 1
                 yield {name: self._shown(name, row.get(name), place) for name in names}

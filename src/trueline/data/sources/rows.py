@@ -32,7 +32,7 @@ _NUMBER_UNITS, _ROW_UNITS = 1, 5
 # Of so many samples a fingerprint is kept, and looked for among the others.
 _KEPT, _FINGERPRINT = 1_000_000, 56
 # A piece of a column of fewer bytes is not worth a reading of its own.
-_SHORT: Final = 512
+_MIN_READ_BYTES: Final = 512
 
 
 _Read = TypeVar("_Read")
@@ -119,7 +119,7 @@ class ColumnRows(PlainRows):
         size = self._dtype.itemsize
         columns = math.prod(self._shape[1:])
         flat = np.empty((columns, stop - start), self._dtype)
-        whole = (stop - start) * size < _SHORT
+        whole = (stop - start) * size < _MIN_READ_BYTES
         many = max(1, _PIECE // max(1, self.length * size)) if whole else 1
         first, last = (0, self.length) if whole else (start, stop)
         room = bytearray(many * (last - first) * size)

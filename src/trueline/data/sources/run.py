@@ -60,14 +60,14 @@ class FedSource:
         self.label: str | None = None
         self.last_whole_number: str | None = None
         self._begin = begin
-        told = {"rank": None} if several_ranks else {}
+        rank_field = {"rank": None} if several_ranks else {}
         fields: dict[str, None] = {}
         for fed in begin(self.skipped):
             if not self.length:
                 self.last_whole_number = next(reversed(fed.whole_numbers), None)
             self.length += fed.size
             fields |= dict.fromkeys(fed.columns)
-        self.fields = [*fields, "step", *told]
+        self.fields = [*fields, "step", *rank_field]
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """A few batches at a time."""

@@ -94,8 +94,8 @@ class SampleFiles:
         return found
 
     def _columns(self, names: Sequence[str], paths: list[str], values: list[Cell]) -> dict[str, Column]:
-        told = {"label": self._files.label, "split": self._files.split}
-        return {name: [told[name](path) for path in paths] if name in told else values for name in names}
+        given = {"label": self._files.label, "split": self._files.split}
+        return {name: [given[name](path) for path in paths] if name in given else values for name in names}
 
     def _read(self) -> Iterator[tuple[str, Read]]:
         waiting: deque[tuple[str, Future[Read]]] = deque()

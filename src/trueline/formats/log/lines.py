@@ -30,11 +30,11 @@ class Plan:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         meanings = [(name, meaning(name[:200])) for name in names]
-        scalars = {one.curve: name for name, one in reversed(meanings) if one.role is Role.SCALAR}
+        scalars = {meant.curve: name for name, meant in reversed(meanings) if meant.role is Role.SCALAR}
         self._scalars = list(scalars.items())
-        steps = [(one.doubt, place) for place, (_, one) in enumerate(meanings) if one.role is Role.STEP]
+        steps = [(meant.doubt, place) for place, (_, meant) in enumerate(meanings) if meant.role is Role.STEP]
         self._step = names[min(steps)[1]] if steps else ""
-        self._epoch = next((name for name, one in meanings if one.role is Role.EPOCH), "")
+        self._epoch = next((name for name, meant in meanings if meant.role is Role.EPOCH), "")
         self._usual = len(names) <= _MOST_NAMES and not any(stage in names for stage in _STAGES)
 
     def add(self, rows: Rows, logged: JsonObject) -> bool:

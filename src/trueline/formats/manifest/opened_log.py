@@ -34,7 +34,7 @@ UNSEEN: Final = b"u"
 _PIECE: Final = 1 << 20
 # A path, or the head of a list, is far shorter.
 _LONGEST: Final = 4 << 20
-_FIRST: Final = 3
+_MAX_NAMED_FILES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,4 +230,4 @@ def _notes(found: _Logged, changed: Sequence[str], named: int) -> Iterator[Messa
     if named:
         yield message("manifest.note_named", count=named)
     if changed:
-        yield message("manifest.note_changed", count=len(changed), first=", ".join(changed[:_FIRST]))
+        yield message("manifest.note_changed", count=len(changed), first=", ".join(changed[:_MAX_NAMED_FILES]))

@@ -24,7 +24,7 @@ from trueline.model.budget import READ_PER_UNIT, Budget
 _MAX_PICKLE: Final = 256 << 20
 _MAGIC: Final = 0x1950A86A20F9469CFC6C
 _VERSION: Final = 1001
-_LOOKED_AT: Final = 1 << 20
+_HEAD_BYTES: Final = 1 << 20
 
 
 def read_pth(path: Path) -> Weights:
@@ -126,7 +126,7 @@ def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent, bu
 
 def _is_module(data: memoryview) -> bool:
     """Whether a pickle holds the attributes that every torch.nn.Module has."""
-    start = bytes(data[:_LOOKED_AT])
+    start = bytes(data[:_HEAD_BYTES])
     return b"_parameters" in start and b"_modules" in start
 
 

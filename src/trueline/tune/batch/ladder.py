@@ -194,8 +194,8 @@ def _trouble(trial: Trial, found: Probed, size: int) -> Message | None:
 
 def _came(trial: Trial) -> int:
     """The largest batch that was seen: the last one of an epoch may be short."""
-    told = [update.fields for update in trial.updates if update.fields.get("samples")]
-    return max((round(int(one["samples"]) / max(1, int(one["passes"]))) for one in told), default=0)
+    updates = [update.fields for update in trial.updates if update.fields.get("samples")]
+    return max((round(int(one["samples"]) / max(1, int(one["passes"]))) for one in updates), default=0)
 
 
 def _rung(trial: Trial, size: int, value: float | None, failed: Message | None) -> Rung:

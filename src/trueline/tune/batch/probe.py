@@ -40,11 +40,11 @@ class Probed:
 
 def probed(trial: Trial) -> Probed | None:
     """None where nothing was trained on."""
-    told = [update.fields for update in trial.updates if update.fields.get("samples")]
-    if not told:
+    updates = [update.fields for update in trial.updates if update.fields.get("samples")]
+    if not updates:
         return None
     # The first update may hold what was left by another loader.
-    last = told[-1]
+    last = updates[-1]
     passes = max(1, int(last["passes"]))
     loader, why = _loader(trial)
     rates = trial.of("rates")

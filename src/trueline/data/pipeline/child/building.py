@@ -64,7 +64,7 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Loader, Adapt
 
 def _framework(value: object, adapters: list[Adapter], journal: Journal) -> Adapter | None:
     """MindSpore's datasets are iterable too, so it is asked first."""
-    for adapter in sorted(adapters, key=lambda one: one.name):
+    for adapter in sorted(adapters, key=lambda present: present.name):
         with journal.aside():
             pipelines = pipelines_of(adapter.name)
         if pipelines.is_pipeline(value):

@@ -20,7 +20,8 @@ Named = tuple[str, Mapping[str, Number]]
 
 _SAMPLES: Final = 8
 _MOST_SAMPLES: Final = 256
-_LEAST: Final = 16
+# Of fewer values no law can be read.
+_MIN_VALUES: Final = 16
 _LEVELS: Final = 256
 _RAW: Final = 20.0
 _CHANNELS: Final = (1, 3, 4)
@@ -50,7 +51,7 @@ class Changes:
             if old.shape == now.shape and not np.array_equal(old, now, equal_nan=old.dtype.kind == "f"):
                 self._found.setdefault("in_place", (sample, {}))
         for old, new in zip(before, reader.arrays(result), strict=False):
-            if min(old.size, new.size) < _LEAST or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
+            if min(old.size, new.size) < _MIN_VALUES or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
                 continue
             if new.dtype == np.uint8 and old.shape == new.shape:
                 self._narrow(sample, old, new)
@@ -111,7 +112,7 @@ class Bytes:
     def wrapped(self) -> int | None:
         """The first sample with values that went over the edge."""
         values = np.flatnonzero(self._counts)
-        if len(values) < _LEAST:
+        if len(values) < _MIN_VALUES:
             return self._noisy
         means = self._sums[values] / self._counts[values]
         spreads = np.sqrt(np.maximum(0.0, self._squares[values] / self._counts[values] - means**2))
@@ -185,8 +186,8 @@ def _affine(old: Wide, new: Wide) -> tuple[list[float], list[float]] | None:
         if here is None or there is None or here.shape != there.shape:
             continue
         found = [_line(a, b) for a, b in zip(here, there, strict=True)]
-        if all(one is not None for one in found):
-            return [one[0] for one in found if one is not None], [one[1] for one in found if one is not None]
+        if all(line is not None for line in found):
+            return [line[0] for line in found if line is not None], [line[1] for line in found if line is not None]
     return None
 
 

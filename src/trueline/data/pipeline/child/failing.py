@@ -26,7 +26,9 @@ _ENGINE: Final = re.compile(r"^\[ERROR\] (.+)$", re.MULTILINE)
 
 def failure(error: BaseException, doing: str, sample: int | None, operator: int | None = None) -> FailureJson:
     """The JSON of an evidence.Failure."""
-    places: Sequence[Place] = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(error.__traceback__)]
+    places: Sequence[Place] = [
+        (frame[0].f_code.co_filename, frame[1]) for frame in traceback.walk_tb(error.__traceback__)
+    ]
     kind, text = type(error).__name__, first_line(error)
     inner = _FRAME.findall(words(error))
     if inner:
@@ -43,7 +45,7 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     inside = error.__cause__
     if isinstance(inside, StopIteration):
         # A generator may not end in the middle of another; where it did is what matters.
-        places = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(inside.__traceback__)]
+        places = [(frame[0].f_code.co_filename, frame[1]) for frame in traceback.walk_tb(inside.__traceback__)]
     place = nearest(places)
     # Where nothing else is known, a line of a package is better than none; of a batch the samples are known.
     nothing_else = operator is None and doing != "batching"

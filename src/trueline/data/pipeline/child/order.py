@@ -38,16 +38,16 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     except BaseException as error:  # noqa: BLE001 - a sampler of the user's may raise anything
         traceback.print_exception(error)
         asked = _SAMPLE_ID.search(words(error))
-        told = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
-        return {**told, "outside": [int(asked[1])] if asked else []}, []
+        answer = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
+        return {**answer, "outside": [int(asked[1])] if asked else []}, []
     first = epochs[0]
     declared = content["declared"]
-    outside = [one for one in first if declared is not None and not 0 <= one < declared]
+    outside = [index for index in first if declared is not None and not 0 <= index < declared]
     found_in_order: dict[str, object] = {
         "known": True,
-        "count": [len(one) for one in epochs],
+        "count": [len(epoch_indexes) for epoch_indexes in epochs],
         "sorted": first == sorted(first),
-        "same": len(epochs) > 1 and all(one == first for one in epochs),
+        "same": len(epochs) > 1 and all(epoch_indexes == first for epoch_indexes in epochs),
         "distinct": len(set(first)),
         "outside": outside[:8],
         "first": first[:8],
@@ -70,7 +70,9 @@ def _decided(host: Host) -> dict[str, object]:
 def _handing_out(host: Host, index: int) -> Location | None:
     """The line of the user's own sampler that gives an index."""
     function, _ = host.opened.deciding()
-    owner = next((one for one in host.opened.objects() if getattr(type(one), "__iter__", None) is function), None)
+    owner = next(
+        (holder for holder in host.opened.objects() if getattr(type(holder), "__iter__", None) is function), None
+    )
     if function is None or owner is None:
         return None
     iterator = iter(owner)
@@ -95,7 +97,7 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
             found.append(mark(host, row.value))
         epochs.append(found)
     first = epochs[0]
-    told = {
+    answer = {
         "counts": _counts(epochs),
         "same": all(epoch == first for epoch in epochs) and len(set(first)) > 1,
         "same_samples": all(sorted(epoch) == sorted(first) for epoch in epochs),
@@ -103,7 +105,7 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
         "used_up": _json(_used_up(host)),
         "begins": _json(body_line(host.opened.deciding()[0])),
     }
-    return told, []
+    return answer, []
 
 
 def _used_up(host: Host) -> Location | None:

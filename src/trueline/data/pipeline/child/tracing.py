@@ -25,7 +25,8 @@ from trueline.model.location import Location
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
 
-_MOST_EVENTS: Final = 20_000
+# A loop over pixels runs lines without end: tracing gives up after so many.
+_MAX_TRACED_LINES: Final = 20_000
 _LEAVING: Final = ("with ", "async with ")
 Test = Callable[[Value], bool]
 
@@ -88,7 +89,7 @@ def _origin(host: Host, place: int, sample: int, field: str | None) -> Location 
     if value is None or isinstance(value, bool | int | float | str):
         return first.returned
     wanted = _mark(host, value)
-    tracer = _Tracer(lambda one: wanted is not None and _mark(host, one) == wanted)
+    tracer = _Tracer(lambda candidate: wanted is not None and _mark(host, candidate) == wanted)
     _run(host, place, sample, tracer)
     return tracer.found or first.returned
 
@@ -198,7 +199,7 @@ class _Tracer:
 
     def _local(self, frame: FrameType, event: str, value: object) -> TraceFunction | None:
         self._events += 1
-        if self._events > _MOST_EVENTS:
+        if self._events > _MAX_TRACED_LINES:
             return None
         before = self._at.get(frame)
         if before is not None:

@@ -46,7 +46,7 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
     changed = sorted(name for name, mark in fingerprints(host).items() if stored.get(name, mark) != mark)
     changed = [name for name in changed if _matters(host, name, kept.get(name), walk.good)]
     host.kept.marks, host.kept.good = walk.marks, walk.good
-    told = {
+    answer = {
         "operators": host.meter.told(),
         "sample": [{**seen.told(), "lacking": seen.lacking(walk.good)} for seen in walk.fields.values()],
         "looked": walk.looked,
@@ -54,7 +54,7 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
         "nothing": walk.nothing,
         "changed": changed,
     }
-    return told, []
+    return answer, []
 
 
 class _Walk:

@@ -94,7 +94,7 @@ def _nodes(thing: Value) -> Iterator[tuple[ast.stmt | ast.expr, Location]]:
     if file is None or not is_users(file):
         return
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
-    for node in sorted(nodes, key=lambda one: (one.lineno, one.col_offset)):
+    for node in sorted(nodes, key=lambda part: (part.lineno, part.col_offset)):
         yield node, Location(file, first + node.lineno - 1)
 
 

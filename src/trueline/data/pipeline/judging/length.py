@@ -61,11 +61,11 @@ def _stream(evidence: Evidence, line: Location | None) -> Iterator[Finding]:
 
 def _zipped(evidence: Evidence) -> Iterator[Finding]:
     """Datasets side by side end with the shortest."""
-    told = evidence.facts.get("zipped")
-    if told is not None:
-        shown = ", ".join(map(str, told["lengths"]))
-        text = message("data_debug.zipped", lengths=shown, shortest=min(told["lengths"]))
-        line, least = read_line(told["line"]), min(told["lengths"])
+    zipped = evidence.facts.get("zipped")
+    if zipped is not None:
+        shown = ", ".join(map(str, zipped["lengths"]))
+        text = message("data_debug.zipped", lengths=shown, shortest=min(zipped["lengths"]))
+        line, least = read_line(zipped["line"]), min(zipped["lengths"])
         yield fault("zipped", text, line=line, samples=[least], certainty=Certainty.LIKELY)
 
 
