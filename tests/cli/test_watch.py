@@ -103,7 +103,7 @@ def test_a_hit_is_told_with_its_operator_line_and_numbers_and_stops_the_script(
     assert "backward: the gradient of sqrt" in ended.stderr
     # A long path is broken where the line ends.
     assert f"train.py:{LINE}" in "".join(ended.stderr.split())
-    assert "What sqrt took and gave" in ended.stderr
+    assert "Inputs and outputs of sqrt" in ended.stderr
     assert sorted(one.name for one in folder.iterdir()) == ["train.py"]
 
 

@@ -85,9 +85,9 @@ def test_an_equal_run_is_equal_in_every_question(bench: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"shuffle_seed": 1}, "another order"),
+        ({"shuffle_seed": 1}, "a different order"),
         ({"scale": 255.0}, "255 times"),
-        ({"data_seed": 1}, "not fed the same data"),
+        ({"data_seed": 1}, "get different data"),
         ({"lr": 0.2}, "optimizer.lr 0.2 / 0.1"),
         ({"drop_lr_at": 3}, "lr 0.01 / 0.1 (step 3)"),
         ({"optimizer": "Adam", "lr": 0.1}, "optimizer.kind Adam / SGD"),

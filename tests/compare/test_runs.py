@@ -66,7 +66,7 @@ def test_a_difference_between_two_modules_is_told_apart(tmp_path: Path) -> None:
     port[Key.of("fc", "in")] = off_by(port[Key.of("fc", "in")], 0.1)
     port[Key.of("fc", "out")] = off_by(port[Key.of("fc", "out")], 0.1)
     found = compared(tmp_path, port, keys_of(activations()))
-    assert "on the way to fc" in report(found).findings[0].message.text("en")
+    assert "arises before fc" in report(found).findings[0].message.text("en")
 
 
 def test_rounding_is_noise_and_the_same_is_equal(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_updated_weight_points_to_the_optimizer_and_not_to_a_layer(tmp_path: 
     weight = np.random.RandomState(0).randn(8).astype(np.float32)
     port = keys_of(activations()) | {Key.of("bn", "param", "gamma"): weight * np.float32(1.01)}
     page = report(compared(tmp_path, port, keys_of(activations()) | {Key.of("bn", "param", "weight"): weight}))
-    assert page.conclusion.text("en") == "mindspore parts from torch at step 0 with bn#0/param/gamma."
+    assert page.conclusion.text("en") == "mindspore diverges from torch at step 0, first in bn#0/param/gamma."
     assert page.findings[0].advice is not None and "optimizer" in page.findings[0].advice.text("en")
     assert not any(isinstance(block, Source) for block in page.blocks)
 
@@ -135,7 +135,7 @@ def test_other_initial_weights_are_the_root(tmp_path: Path) -> None:
     found = result(compare_runs(a, b)).to_json("en")
     assert [one["code"] for one in found["findings"]] == ["cmp.01", "cmp.03", "cmp.05"]
     assert [one["because"] for one in found["findings"]] == [None, "cmp.01", "cmp.01"]
-    assert "do not start from the same weights" in found["conclusion"]
+    assert "start from different weights" in found["conclusion"]
 
 
 def test_a_layer_before_the_other_weights_is_a_cause_of_its_own(tmp_path: Path) -> None:
@@ -171,7 +171,8 @@ def test_the_json_has_the_contract_s_fields(tmp_path: Path) -> None:
     found = json.loads(result(compared(tmp_path, keys_of(broken_from("bn")), keys_of(activations()))).dump("en"))
     assert found["verb"] == "compare" and found["verdict"] == "differs" and found["exit"] == 1
     assert found["conclusion"] == (
-        "mindspore parts from torch at step 0 with bn#0/out/0: bn is built in net.py:3, its counterpart in net.py:3."
+        "mindspore diverges from torch at step 0, first in bn#0/out/0: "
+        "bn is built at net.py:3, its counterpart at net.py:3."
     )
     assert found["first"] == {
         "key": "train/bn#0/out/0",

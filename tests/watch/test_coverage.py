@@ -185,7 +185,7 @@ BROKEN = (
 def test_an_internal_error_ends_in_three_for_watch_and_run_with_check(tmp_path: Path) -> None:
     ended, answer = _watched(tmp_path, BROKEN)
     assert (ended.returncode, answer["exit"], answer["steps"]) == (3, 3, 4)
-    assert answer["conclusion"].startswith("Watching ended after 4 steps, and what came after was not watched")
+    assert answer["conclusion"].startswith("Watching ended after 4 steps; later steps were not watched")
     assert "ZeroDivisionError" in answer["off"]
     name = script(tmp_path, BROKEN)
     checked = trueline("run", "--check", "-o", "run", name, cwd=tmp_path, forked="torch")

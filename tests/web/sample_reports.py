@@ -86,7 +86,7 @@ FINDINGS = (
         Conclusion.FOUND,
         message(
             "The first difference is in layer2.1.conv1 (torch.nn.Conv2d in bench, mindspore.nn.Conv2d in port) at step "
-            "0: its inputs still agree, its output is off by up to 0.31 of its largest value."
+            "0: same inputs, different output, max relative error 0.31."
         ),
         advice=message(
             "Compare how both sides build layer2.1.conv1: its arguments and, above all, the defaults that the two "
@@ -99,7 +99,7 @@ FINDINGS = (
     Finding(
         "cmp.02",
         Conclusion.FOUND,
-        message("The losses part at step 42: 0.8694 in port, 0.8654 in bench; rounding would explain 1.2e-05."),
+        message("The losses diverge at step 42: 0.8694 in port, 0.8654 in bench (noise band 1.2e-05)."),
         because="cmp.04",
         certainty=Certainty.LIKELY,
         where=Location(step=42),
@@ -132,13 +132,13 @@ def full_report(*more: Block) -> Report:
     return Report(
         message("port compared with bench"),
         message(
-            "port parts from bench at step 0 with layer2.1.conv1#0/out/0: layer2.1.conv1 is built in "
-            "port/models/backbone/net.py:44, its counterpart in bench/net.py:31."
+            "port diverges from bench at step 0, first in layer2.1.conv1#0/out/0: layer2.1.conv1 is built at "
+            "port/models/backbone/net.py:44, its counterpart at bench/net.py:31."
         ),
         FINDINGS,
         (
             losses(),
-            Text(message("The losses part at step 42 (steps count from 0): 0.8694 in port, 0.8654 in bench.")),
+            Text(message("The losses diverge at step 42 (counted from 0): 0.8694 in port, 0.8654 in bench.")),
             layers(),
             numbers(8, 4),
             built,

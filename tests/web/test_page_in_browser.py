@@ -48,7 +48,7 @@ def test_a_page_loads_nothing_but_itself_and_complains_of_nothing(browser: Brows
     browser.open(page)
     assert browser.requests() == [page.as_uri()]
     assert browser.complaints() == []
-    assert browser.text(".conclusion").startswith("port parts from bench at step 0")
+    assert browser.text(".conclusion").startswith("port diverges from bench at step 0")
 
 
 def test_a_page_forbids_whatever_is_not_in_it(browser: Browser, page: Path) -> None:
@@ -170,9 +170,9 @@ def test_a_long_table_lays_out_little_and_finds_everything(browser: Browser, tmp
 
 def test_what_follows_from_a_finding_is_folded_below_it(browser: Browser, page: Path) -> None:
     browser.open(page)
-    assert "The losses part at step 42: 0.8694" not in browser.text(".findings")
+    assert "The losses diverge at step 42: 0.8694" not in browser.text(".findings")
     browser.click(".finding.found summary")
-    assert "The losses part at step 42: 0.8694" in browser.text(".findings")
+    assert "The losses diverge at step 42: 0.8694" in browser.text(".findings")
     assert "net.py:44" in browser.text(".finding.found .facts")
 
 

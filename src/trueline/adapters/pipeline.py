@@ -183,6 +183,6 @@ class Unfit(Exception):  # noqa: N818
         self, *, wanted: Sequence[str] = (), given: int = 0, missing: str | None = None, twice: str | None = None
     ) -> None:
         super().__init__(missing or twice or given)
-        self.told = {"wanted": list(wanted), "given": given, "missing": missing, "twice": twice}
+        self.wanted, self.given, self.missing, self.twice = list(wanted), given, missing, twice
         self.place: int | None = None
         self.line: Location | None = None

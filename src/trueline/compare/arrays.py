@@ -25,7 +25,8 @@ from trueline.model.trouble import BadUsage
 _NO_COUNTERPART: Final = frozenset({"num_batches_tracked"})
 _WITHIN: Final = {Kind.IN: 0, Kind.PARAM: 0, Kind.BUFFER: 0}
 _DIGITS: Final = re.compile(r"(\d+)")
-_FEW: Final = 3
+# Two numbers always have a factor, or nearly.
+_MIN_SCALED_ELEMENTS: Final = 3
 # What is left of a scaled tensor's distance once its factor is taken out.
 _ONE_FACTOR: Final = 1 - 1e-9
 
@@ -175,7 +176,11 @@ def one_factor(row: Row) -> float | None:
         return None
     if isinstance(row.a.stored.elements(), Parts) or isinstance(row.b.stored.elements(), Parts):
         return None
-    if not abs(found.cosine) > _ONE_FACTOR or found.relative_l2 <= row.floor.value or found.count < _FEW:
+    if (
+        not abs(found.cosine) > _ONE_FACTOR
+        or found.relative_l2 <= row.floor.value
+        or found.count < _MIN_SCALED_ELEMENTS
+    ):
         return None
     if row.a.stored.dtype.kind in "iub":
         return None

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from trueline.compare.rows import Tensor
 
 # Fewer elements, or fewer different ones, may be the same by chance.
-_ENOUGH: Final = 4
-_MOST: Final = 20_000
-_LOOKED_AT: Final = 4096
+_MIN_ELEMENTS: Final = 4
+# Every unaligned tensor is read.
+_MAX_UNALIGNED: Final = 20_000
+# The elements that are counted for distinct ones.
+_HEAD_ELEMENTS: Final = 4096
 
 
 def pair_by_values(alignment: Alignment, a: Mapping[Key, Tensor], b: Mapping[Key, Tensor]) -> Alignment:
     """Add the pairs that only their values tell."""
-    if not alignment.only_a or not alignment.only_b or len(alignment.only_a) + len(alignment.only_b) > _MOST:
+    if not alignment.only_a or not alignment.only_b or len(alignment.only_a) + len(alignment.only_b) > _MAX_UNALIGNED:
         return alignment
     here, there = _places(alignment.only_a, a), _places(alignment.only_b, b)
     pairs = [
@@ -57,10 +59,10 @@ def _places(left: Sequence[Leftover], tensors: Mapping[Key, Tensor]) -> dict[tup
 
 def _mark(tensor: Tensor) -> tuple[object, ...] | None:
     stored = tensor.stored
-    if stored is None or stored.member is not None or len(stored.segments) != 1 or stored.count < _ENOUGH:
+    if stored is None or stored.member is not None or len(stored.segments) != 1 or stored.count < _MIN_ELEMENTS:
         return None
     array = stored.array()
-    head = array.reshape(-1)[:_LOOKED_AT] if array.flags.c_contiguous else array.ravel()[:_LOOKED_AT]
-    if np.unique(head).size < _ENOUGH:
+    head = array.reshape(-1)[:_HEAD_ELEMENTS] if array.flags.c_contiguous else array.ravel()[:_HEAD_ELEMENTS]
+    if np.unique(head).size < _MIN_ELEMENTS:
         return None
     return tuple(side for side in stored.shape if side != 1), str(stored.dtype), fingerprint(array)

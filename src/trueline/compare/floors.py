@@ -12,7 +12,8 @@ from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind
 from trueline.model.noise import Noise
 
-_LEAST: Final = 2.0
+# A measured floor is at least so many times the estimated one of the operator alone.
+_MIN_FLOOR_FACTOR: Final = 2.0
 
 
 class Basis(StrEnum):
@@ -73,7 +74,7 @@ class Floors:
         if measured is not None:
             # A library's kernel that no try has used may round a little further, a long sum a good deal.
             depth = place.depth if place.key.kind is Kind.GRAD else 0
-            least = _LEAST * tensor_floor(dtypes, depth, reduction=place.reduction, coarsest=place.coarsest)
+            least = _MIN_FLOOR_FACTOR * tensor_floor(dtypes, depth, reduction=place.reduction, coarsest=place.coarsest)
             return Floor(max(measured, least), Basis.MEASURED)
         if not place.computed:
             return Floor(kept_floor(dtypes), Basis.ESTIMATED)

@@ -16,12 +16,12 @@ from trueline.model.distance import Distance
 from trueline.model.key import Key, Kind
 
 # A ReLU's input within rounding of zero is a matter of one in a million elements; small tensors have none.
-_MANY: Final = 1000
-_FEW: Final = 2
+_MIN_ELEMENTS_WITH_SWITCHES: Final = 1000
+_MIN_SWITCHED_ELEMENTS: Final = 2
 _SHARE: Final = 2e-5
 # In short floats the values within a rounding of zero are many more.
 _SHORT_SHARE: Final = 4.0
-_FAR: Final = 30.0
+_FAR_ABOVE_FLOOR: Final = 30.0
 # What lies behind a switch is further apart by about as much.
 _AFTER_A_SWITCH: Final = 3.0
 
@@ -68,7 +68,7 @@ class Judge:
                 self.switched, self.seen, apart = True, max(self.seen, level), False
             elif self.switched and not apart and floor.basis is Basis.ESTIMATED:
                 self.seen = max(self.seen, level)
-            elif key.kind in BACKWARD and not apart and level > _FAR * tensor_floor(dtypes, at.depth):
+            elif key.kind in BACKWARD and not apart and level > _FAR_ABOVE_FLOOR * tensor_floor(dtypes, at.depth):
                 # So far apart and yet within what was measured: the tries have switched, and so has this.
                 self.switched = True
             differs = differs or apart
@@ -103,11 +103,11 @@ class Judge:
         """Whether a gradient is off in so few elements that those can only have taken another branch."""
         if pair.b.kind not in BACKWARD or floor.basis is Basis.GIVEN or a.stored is None or b.stored is None:
             return False
-        if not found.comparable or found.other_non_finite or found.count < _MANY:
+        if not found.comparable or found.other_non_finite or found.count < _MIN_ELEMENTS_WITH_SWITCHES:
             return False
         again = Task(a.stored, b.stored, Layout.SAME, 0.0, floor.value * found.max_ref).run()
         share = max(_SHARE, _SHORT_SHARE * max(coarsest, unit((found.dtype_a, found.dtype_b))))
-        return (1.0 - again.within) * found.count <= max(_FEW, share * found.count)
+        return (1.0 - again.within) * found.count <= max(_MIN_SWITCHED_ELEMENTS, share * found.count)
 
 
 def _origin(

@@ -15,7 +15,7 @@ _LOSS_ULPS: Final = 84
 # Steps in which rounding noise grows tenfold: between 3 and 10 were seen in equal pairs of real networks.
 _STEPS_PER_DECADE: Final = 4
 # Short floats are summed up in float32: what is left is their own rounding, layer by layer.
-_SHORT: Final = 1e-5
+_SHORT_FLOAT_EPSILON: Final = 1e-5
 _SHORT_ULPS: Final = 8
 _KEPT_ULPS: Final = 16
 _WIDEST_FLOOR: Final = 0.1
@@ -54,14 +54,14 @@ def tensor_floor(
     """
     one = unit(dtypes)
     one = max(one, coarsest) if one else one
-    ulps = _SHORT_ULPS if one > _SHORT else max(_KERNEL_ULPS, _SUM_ULPS * math.sqrt(reduction))
+    ulps = _SHORT_ULPS if one > _SHORT_FLOAT_EPSILON else max(_KERNEL_ULPS, _SUM_ULPS * math.sqrt(reduction))
     return min(_WIDEST_FLOOR, ulps * one * math.sqrt(1 + depth) * growth(step))
 
 
 def kept_floor(dtypes: tuple[str, str]) -> float:
     """What counts as equal for a tensor that no kernel has touched: the rounding of a conversion, a little more."""
     one = unit(dtypes)
-    return one if one > _SHORT else _KEPT_ULPS * one
+    return one if one > _SHORT_FLOAT_EPSILON else _KEPT_ULPS * one
 
 
 def unit(dtypes: tuple[str, str]) -> float:

@@ -16,7 +16,8 @@ from trueline.compare.verdict import Verdict
 from trueline.model.key import Kind
 from trueline.model.message import Message, message
 
-_SHOWN: Final = 3
+# A sentence names so many settings; the findings list them all.
+_MAX_SHOWN_SETTINGS: Final = 3
 
 
 class Stage(StrEnum):
@@ -89,9 +90,9 @@ def settings_text(other: Sequence[Setting]) -> str:
     shown = [
         f"{setting.name} {_value(setting.a)} / {_value(setting.b)}"
         + (f" (step {setting.step})" if setting.step is not None else "")
-        for setting in other[:_SHOWN]
+        for setting in other[:_MAX_SHOWN_SETTINGS]
     ]
-    return ", ".join(shown) + (", ..." if len(other) > _SHOWN else "")
+    return ", ".join(shown) + (", ..." if len(other) > _MAX_SHOWN_SETTINGS else "")
 
 
 def _value(value: object) -> str:

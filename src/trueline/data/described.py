@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from trueline.data.source import Skipped
+from trueline.data.source import Cell, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +15,7 @@ class Missing:
     kind: str
     count: int
     first: Sequence[int]
-    marker: Any = None
+    marker: Cell = None
     guessed: bool = False
 
 
@@ -85,8 +84,8 @@ class Told:
     drift: Sequence[Drift] = ()
     distinct: int | None = None
     sampled: int | None = None
-    low: Any = None
-    high: Any = None
+    low: Cell = None
+    high: Cell = None
     mean: float | None = None
     std: float | None = None
     quantiles: Mapping[str, float] = field(default_factory=dict)
@@ -103,10 +102,10 @@ class Stray:
     It is ``certain`` where the number of classes was given, or the set has names for them.
     """
 
-    label: Any
+    label: Cell
     count: int
     first: int
-    like: Any = None
+    like: Cell = None
     certain: bool = False
 
 
@@ -118,7 +117,7 @@ class Classes:
     """
 
     field: str
-    counts: Sequence[tuple[Any, int]]
+    counts: Sequence[tuple[Cell, int]]
     std: float
     ratio: float
     guessed: bool = False
@@ -141,7 +140,7 @@ class Duplicates:
     count: int
     first: Sequence[tuple[int, int]] = ()
     conflicting_count: int = 0
-    conflicting: Sequence[tuple[int, int, Any, Any]] = ()
+    conflicting: Sequence[tuple[int, int, Cell, Cell]] = ()
     left_out: Sequence[str] = ()
     share: float = 1.0
     by_chance: float = 0.0

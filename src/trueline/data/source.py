@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from trueline.kernel.array import Array
 from trueline.model.message import Message
 
+# What one field of one sample holds: a number, text, bytes, an array, a list, a Picture, or nothing. Which of them only
+# the dataset knows, and whoever asks tests for what it can use.
+Cell: TypeAlias = Any
 # One value per sample: an array whose first axis is the samples, or a list where samples differ in kind or length.
-Column = Array | Sequence[Any]
+Column: TypeAlias = Array | Sequence[Cell]
+# One sample, field by field.
+Sample: TypeAlias = Mapping[str, Cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Skipped:
 
     def told(self) -> list[tuple[Message, int, list[str]]]:
         """What is to be said of them: the reason, how many, and the first places; the most frequent first."""
-        most = sorted(self.counts.items(), key=lambda one: -one[1])
+        most = sorted(self.counts.items(), key=lambda reason: -reason[1])
         return [(reason_message(reason), count, self.places[reason]) for reason, count in most]
 
     def join(self, other: Skipped) -> None:

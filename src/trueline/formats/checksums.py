@@ -63,4 +63,4 @@ def _crcs(records: Sequence[memoryview], width: int) -> list[int]:
     state = np.zeros(len(records), np.uint32)
     for column in np.ascontiguousarray(rows.T):
         state = _TABLE[(state ^ column) & 0xFF] ^ (state >> 8)
-    return [int(one) ^ 0xFFFF_FFFF for one in state]
+    return [int(crc) ^ 0xFFFF_FFFF for crc in state]

@@ -133,7 +133,7 @@ def _checked(path: Path, data: memoryview, at: int, tool: Tool) -> tuple[list[me
         found.append(data[at + _HEAD.size : end])
         sums.append(_SUM.unpack_from(data, end)[0])
         at = end + _SUM.size
-    short = [n for n, one in enumerate(found) if len(one) <= _LONGEST_CHECKED]
+    short = [n for n, record in enumerate(found) if len(record) <= _LONGEST_CHECKED]
     if not all_fit(lengths, length_sums) or not all_fit([found[n] for n in short], [sums[n] for n in short]):
         raise BadFile(path, _wrong(tool, first=False))
     return found, after

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
 
 import msgspec
 import numpy as np
@@ -143,7 +143,7 @@ class MindRecord:
             at, row = at + _HEAD + length, row + 1
         return True
 
-    def rows(self, start: int, stop: int, names: Container[str] | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self, start: int, stop: int, names: Container[str] | None = None) -> Iterator[dict[str, object]]:
         """Rows by number, with these fields; what is not there, or not what the schema says, is None."""
         wanted = [field for field in self.fields if names is None or field.name in names]
         with open_file(self.path) as file:
@@ -151,7 +151,7 @@ class MindRecord:
                 yield self._row(file, row, wanted)
 
     def _row(self, file: BinaryIO, row: int, wanted: Sequence[Field]) -> dict[str, object]:
-        found: dict[str, Any] = {field.name: None for field in wanted}
+        found: dict[str, object] = {field.name: None for field in wanted}
         raw = self._read(file, self._raw[row]) if any(not field.in_blob for field in wanted) else None
         try:
             values = msgspec.msgpack.decode(raw) if raw is not None else {}
@@ -173,7 +173,7 @@ class MindRecord:
         return os.pread(file.fileno(), length, at + _HEAD)
 
     def _of_blob(self, blob: bytes, wanted: Sequence[Field]) -> Mapping[str, object]:
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         at = 0
         for field in self._in_blob:
             data = blob

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Generic, TypeVar
 
 from trueline.formats.files import fault
 from trueline.formats.printable import printable
@@ -40,9 +40,12 @@ _MAX_TEXT: Final = 1000
 _SAME_NAMES: Final = 0.9
 
 
+_Leaf = TypeVar("_Leaf")
+
+
 @dataclass(slots=True)
-class _Leaves:
-    arrays: list[tuple[Keys, Any]] = field(default_factory=list)
+class _Leaves(Generic[_Leaf]):
+    arrays: list[tuple[Keys, _Leaf]] = field(default_factory=list)
     others: dict[Keys, object] = field(default_factory=dict)
 
 
@@ -50,10 +53,10 @@ def arrange(
     path: Path,
     format: str,
     tree: object,
-    kind: type[object],
-    array: Callable[[Any, str], Stored],
+    kind: type[_Leaf],
+    array: Callable[[_Leaf, str], Stored],
     budget: Budget,
-    shown: Callable[[Any], Any] = str,
+    shown: Callable[[object], object] = str,
 ) -> Weights:
     """The Weights of a tree of dictionaries, lists, plain values and things of a ``kind`` that ``array`` can place."""
     leaves = _leaves(path, tree, kind, shown, budget)
@@ -76,10 +79,12 @@ def arrange(
     return Weights(path, format, found, ".".join(home), others, Nested(tree, home, places, frozenset(own)))
 
 
-def _leaves(path: Path, tree: object, kind: type[object], shown: Callable[[Any], Any], budget: Budget) -> _Leaves:
+def _leaves(
+    path: Path, tree: object, kind: type[_Leaf], shown: Callable[[object], object], budget: Budget
+) -> _Leaves[_Leaf]:
     """Every leaf by its keys, in order; a tree that refers to itself, or to one part over and over, is cut off."""
-    found = _Leaves()
-    waiting: list[tuple[Keys, int, Iterator[tuple[str, Any]]]] = []
+    found = _Leaves[_Leaf]()
+    waiting: list[tuple[Keys, int, Iterator[tuple[str, object]]]] = []
     keys: Keys = ()
     length, value = 0, tree
     while True:
@@ -132,7 +137,7 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, bytes))
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, bytes):
         return Shown(f"{len(value)} bytes")
     return Shown(value[:_MAX_TEXT]) if isinstance(value, str) and len(value) > _MAX_TEXT else value
@@ -215,7 +220,7 @@ def _address(keys: Keys, home: Keys) -> tuple[str, str]:
 
 def _shared(arrays: dict[str, Stored]) -> dict[str, Stored]:
     """The same arrays, those over the same elements marked with the first of their names."""
-    first: dict[Any, str] = {}
+    first: dict[tuple[object, ...], str] = {}
     for name, stored in arrays.items():
         if stored.nbytes:
             place = (stored.path, stored.member, stored.segments, stored.shape, stored.strides, stored.dtype)

@@ -22,7 +22,7 @@ from trueline.kernel.array import DType
 
 MAGIC: Final = b"\x93NUMPY"
 # A header of up to this many bytes is read at once; hardly any is longer.
-_FIRST: Final = 256
+_USUAL_HEADER_BYTES: Final = 256
 MAX_HEADER: Final = 16 << 10
 
 _USUAL: Final = re.compile(rb"\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \}\s*")
@@ -69,9 +69,9 @@ def read_npy(path: Path, name: str | None = None, *, wide: bool = False, partly:
         raise unreadable(path, error) from None
     try:
         about = os.fstat(descriptor)
-        start = os.pread(descriptor, _FIRST, 0)
+        start = os.pread(descriptor, _USUAL_HEADER_BYTES, 0)
         length = header_length(start)
-        if _FIRST < length <= MAX_HEADER:
+        if _USUAL_HEADER_BYTES < length <= MAX_HEADER:
             start = os.pread(descriptor, length, 0)
     except OSError as error:
         raise unreadable(path, error) from None

@@ -7,7 +7,7 @@ takes descriptions that its writer never makes.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from trueline.formats.stored import MAX_DIMENSIONS
 from trueline.kernel.array import DType
 
 # What NumPy keeps an element's size in.
-_MOST: Final = (1 << 31) - 1
+_MAX_ELEMENT_BYTES: Final = (1 << 31) - 1
 _SCALAR: Final = re.compile(r"[<>|=]?([?biufcSaUVMmO])([0-9]{0,10})(\[[0-9]{0,9}[A-Za-z]{1,8}\])?", re.ASCII)
 _UNITS: Final = {"U": 4}
 _DATES: Final = "Mm"
@@ -32,30 +32,33 @@ def dtype_of(descr: object) -> DType:
     has for its elements, are an UnreadType.
     """
     if not isinstance(descr, str | list):
-        raise UnreadType(str(descr)[:_SHOWN])
+        raise UnreadType(str(descr)[:_MAX_SHOWN_CHARACTERS])
     size = _size(descr)
-    if not 0 < size <= _MOST:
-        raise UnreadType(str(descr)[:_SHOWN])
+    if not 0 < size <= _MAX_ELEMENT_BYTES:
+        raise UnreadType(str(descr)[:_MAX_SHOWN_CHARACTERS])
     try:
         found: DType = np.lib.format.descr_to_dtype(descr)  # type: ignore[no-untyped-call]
     except (TypeError, OverflowError, MemoryError):
-        raise UnreadType(str(descr)[:_SHOWN]) from None
+        raise UnreadType(str(descr)[:_MAX_SHOWN_CHARACTERS]) from None
     if found.hasobject:
         raise UnreadType("objects")
     if found.itemsize != size or found.subdtype is not None:
-        raise UnreadType(str(descr)[:_SHOWN])
+        raise UnreadType(str(descr)[:_MAX_SHOWN_CHARACTERS])
     return found
 
 
-_SHOWN: Final = 80
+# A hostile description may be as long as the header.
+_MAX_SHOWN_CHARACTERS: Final = 80
 
 
-def _size(descr: Any) -> int:
+def _size(descr: object) -> int:
     """The bytes of one element."""
     if isinstance(descr, str):
         return _scalar_size(descr)
     if isinstance(descr, list):
         return sum(_field_size(*field) for field in descr)
+    if not isinstance(descr, tuple):
+        raise ValueError(descr)
     # A sub-array of a field: its type and its shape.
     inner, sides = descr
     return _size(inner) * _product(sides)
@@ -80,12 +83,12 @@ def _product(sides: object) -> int:
 def _scalar_size(descr: str) -> int:
     found = _SCALAR.fullmatch(descr)
     if found is None:
-        raise UnreadType(descr[:_SHOWN])
+        raise UnreadType(descr[:_MAX_SHOWN_CHARACTERS])
     kind, digits, unit = found.groups()
     if kind == "O":
         raise UnreadType("objects")
     if unit is not None and kind not in _DATES:
-        raise UnreadType(descr[:_SHOWN])
+        raise UnreadType(descr[:_MAX_SHOWN_CHARACTERS])
     if not digits:
         return 1 if kind == "?" else np.dtype(descr).itemsize
     return int(digits) * _UNITS.get(kind, 1)

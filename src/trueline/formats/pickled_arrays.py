@@ -6,7 +6,7 @@ import math
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class _Allowed:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._calls: dict[tuple[str, str], Callable[..., Any]] = {
+        self._calls: dict[tuple[str, str], Callable[..., object]] = {
             **CALLS,
             ("_codecs", "encode"): self._encoded,
             ("numpy.core.multiarray", "_reconstruct"): self._empty,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.kinds import Format
 from trueline.formats.making import Progress, check_room, making
@@ -47,7 +47,7 @@ class Saved:
     others: Mapping[str, int | float | bool | str] = field(default_factory=dict)
     nested: str = "state_dict"
     metadata: Mapping[str, str] = field(default_factory=dict)
-    tree: Mapping[str, Any] | None = None
+    tree: Mapping[str, object] | None = None
 
 
 def format_of(path: Path, to: str | None = None) -> Format:

@@ -36,16 +36,16 @@ class Nested:
     ``arrays`` are all arrays by their keys.
     """
 
-    tree: Any
+    tree: object
     home: Keys
     arrays: Mapping[Keys, Stored]
     model: frozenset[Keys]
 
-    def rebuilt(self, leaf: Callable[[Keys, Any], Any]) -> Any:
+    def rebuilt(self, leaf: Callable[[Keys, object], object]) -> Any:
         """The same tree with each leaf replaced by what ``leaf`` gives for it, or LEFT_OUT; it gets arrays Stored."""
         return self._rebuilt((), self.tree, leaf)
 
-    def _rebuilt(self, keys: Keys, value: object, leaf: Callable[[Keys, Any], Any]) -> object:
+    def _rebuilt(self, keys: Keys, value: object, leaf: Callable[[Keys, object], object]) -> object:
         if isinstance(value, dict):
             inside = ((key, self._rebuilt((*keys, str(key)), one, leaf)) for key, one in value.items())
             return {key: one for key, one in inside if one is not LEFT_OUT}
@@ -70,7 +70,7 @@ class Weights:
     format: str
     sections: Mapping[str, Mapping[str, Stored]]
     nested: str = ""
-    others: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, object] = field(default_factory=dict)
     whole: Nested | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from trueline.model.numbers import decode
 
-_MOST: Final = 1 << 26
+# What is read at once; the rest comes with the next look.
+_MAX_READ_BYTES: Final = 1 << 26
 
 Word = Mapping[str, Any]
 
@@ -38,7 +39,7 @@ class Listener:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._at)
-                found = file.read(_MOST)
+                found = file.read(_MAX_READ_BYTES)
         except OSError:
             return []
         whole = found[: found.rfind(b"\n") + 1]

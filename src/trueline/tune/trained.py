@@ -22,9 +22,9 @@ def check_trained(trial: Trial) -> None:
 
 def failure_of(trial: Trial) -> str | None:
     """Why a run did not come to its end, if it did not."""
-    told = trial.of("failed")
-    if told:
-        return f"{told[0]['kind']}: {told[0]['reason']}"
+    failed = trial.of("failed")
+    if failed:
+        return f"{failed[0]['kind']}: {failed[0]['reason']}"
     if trial.ended_early and trial.ended.code != 0:
         return trial.ended.last_line[:_LONGEST]
     return None

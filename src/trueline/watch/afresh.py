@@ -42,10 +42,10 @@ def run_afresh(command: Command, step: int, limit: float | None = None, *, throw
             process.wait()
         finally:
             end_group(process)
-        told = json.loads(answer.read_text("utf-8")) if answer.exists() else None
-    if told is None:
+        content = json.loads(answer.read_text("utf-8")) if answer.exists() else None
+    if content is None:
         return None
     # NumPy comes with numbers: not before the script has run.
     from trueline.watch.hit import Hit
 
-    return Hit.from_json(told)
+    return Hit.from_json(content)

@@ -15,11 +15,11 @@ from trueline.watch.seen import Given, Part, Seen
 from trueline.watch.tracker import has_infinite
 
 # Numbers this far above all others of a batch are no ordinary ones.
-_LARGE: Final = 1e4
-_FEW: Final = 4
+_LARGE_VALUE: Final = 1e4
+_OUTLIER_RMS: Final = 4
 # Norms that rise for so many steps, to so many times the smallest, are those of a training that diverges.
 _RISING: Final = 5
-_FAR: Final = 30.0
+_DIVERGED_FACTOR: Final = 30.0
 _GROWING: Final = frozenset(("overflow", "other", "half_overflow", "exp_overflow", "inf_minus_inf"))
 _FOLLOWING: Final = frozenset(("inf_minus_inf", "zero_times_inf", "division_by_zero", "overflow", "other"))
 _EARLIER: Final = frozenset(("exp_overflow", "half_overflow"))
@@ -95,7 +95,7 @@ def _stands_out(given: Given) -> bool:
     if given.part is not Part.DATA or summary is None or not summary.count:
         return False
     largest = max(abs(summary.minimum), abs(summary.maximum))
-    return largest > _LARGE and largest > _FEW * abs(summary.l2) / math.sqrt(summary.count)
+    return largest > _LARGE_VALUE and largest > _OUTLIER_RMS * abs(summary.l2) / math.sqrt(summary.count)
 
 
 def grown(norms: Sequence[float]) -> bool:
@@ -105,4 +105,4 @@ def grown(norms: Sequence[float]) -> bool:
         return False
     last = finite[-_RISING:]
     rising = sum(after >= before for before, after in pairwise(last))
-    return rising >= _RISING - 2 and last[-1] > _FAR * min(finite)
+    return rising >= _RISING - 2 and last[-1] > _DIVERGED_FACTOR * min(finite)

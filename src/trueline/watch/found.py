@@ -13,7 +13,8 @@ from trueline.watch.seen import Part, Seen
 from trueline.watch.state import Signs
 from trueline.watch.tracker import Tracker
 
-_MOST: Final = 8
+# An operator may take hundreds (a concatenation, a fused optimizer): so many are shown.
+_MAX_TENSORS: Final = 8
 
 
 def hit_of(
@@ -62,8 +63,8 @@ def hit_of(
         cause.cause,
         cause.message,
         cause.advice,
-        [Tensor(given.name, given.dtype, given.summary) for given in found.inputs[:_MOST]],
-        [Tensor("", dtype, output) for dtype, output in zip(found.dtypes, found.outputs, strict=True)][:_MOST],
+        [Tensor(given.name, given.dtype, given.summary) for given in found.inputs[:_MAX_TENSORS]],
+        [Tensor("", dtype, output) for dtype, output in zip(found.dtypes, found.outputs, strict=True)][:_MAX_TENSORS],
         [Link(seen.kind, seen.module, seen.line, seen.largest) for seen in chain(found)],
         found.stack,
         cause.samples,

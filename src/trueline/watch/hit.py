@@ -27,10 +27,10 @@ class Tensor:
         return {"name": self.name, "dtype": self.dtype, "summary": numbers}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Tensor:
+    def from_json(cls, content: Mapping[str, Any]) -> Tensor:
         """The same again."""
-        numbers = told["summary"]
-        return cls(told["name"], told["dtype"], Summary.from_json(numbers) if numbers is not None else None)
+        numbers = content["summary"]
+        return cls(content["name"], content["dtype"], Summary.from_json(numbers) if numbers is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Link:
         return {"op": self.op, "module": self.module, "line": _told(self.line), "largest": encode(self.largest)}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Link:
+    def from_json(cls, content: Mapping[str, Any]) -> Link:
         """The same again."""
-        return cls(told["op"], told["module"], _line(told["line"]), float(decode(told["largest"])))
+        return cls(content["op"], content["module"], _line(content["line"]), float(decode(content["largest"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +105,27 @@ class Hit:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Hit:
+    def from_json(cls, content: Mapping[str, Any]) -> Hit:
         """The same again."""
         return cls(
-            told["step"],
-            told["phase"],
-            told["op"],
-            told["kind"],
-            told["name"],
-            told["module"],
-            Location(told["file"], told["line"]) if told["file"] is not None else None,
-            _line(told["forward_line"]),
-            told["cause"],
-            _message(told["why"]),
-            _message(told["advice"]),
-            [Tensor.from_json(one) for one in told["inputs"]],
-            [Tensor.from_json(one) for one in told["outputs"]],
-            [Link.from_json(one) for one in told["chain"]],
-            [Location.from_line_json(one) for one in told["stack"]],
-            told["samples"],
-            told["way"],
-            told["rank"],
+            content["step"],
+            content["phase"],
+            content["op"],
+            content["kind"],
+            content["name"],
+            content["module"],
+            Location(content["file"], content["line"]) if content["file"] is not None else None,
+            _line(content["forward_line"]),
+            content["cause"],
+            _message(content["why"]),
+            _message(content["advice"]),
+            [Tensor.from_json(one) for one in content["inputs"]],
+            [Tensor.from_json(one) for one in content["outputs"]],
+            [Link.from_json(one) for one in content["chain"]],
+            [Location.from_line_json(one) for one in content["stack"]],
+            content["samples"],
+            content["way"],
+            content["rank"],
         )
 
 
@@ -133,13 +133,13 @@ def _told(line: Location | None) -> JsonObject | None:
     return line.line_json() if line is not None else None
 
 
-def _line(told: object) -> Location | None:
-    return Location.from_line_json(told) if told is not None else None
+def _line(content: object) -> Location | None:
+    return Location.from_line_json(content) if content is not None else None
 
 
 def _said(one: Message | None) -> dict[str, object] | None:
     return {"message_id": one.id, "params": dict(one.params), "text": one.text()} if one is not None else None
 
 
-def _message(told: Any) -> Message | None:
-    return message(told["message_id"], **told["params"]) if told is not None else None
+def _message(content: Any) -> Message | None:
+    return message(content["message_id"], **content["params"]) if content is not None else None

@@ -8,7 +8,7 @@ from typing import Final
 from trueline.watch.seen import Given, Part, Seen
 
 # Magnitudes above this are no ordinary ones.
-_LARGE: Final = 1e4
+_LARGE_VALUE: Final = 1e4
 _LONGEST: Final = 12
 
 
@@ -62,7 +62,7 @@ def chain(seen: Seen) -> list[Seen]:
     while len(found) < _LONGEST:
         makers = [given.maker for given in at.inputs if given.maker is not None and not given.maker.deliberate]
         largest = max(makers, key=lambda maker: maker.largest, default=None)
-        if largest is None or largest.largest < _LARGE or largest in found:
+        if largest is None or largest.largest < _LARGE_VALUE or largest in found:
             break
         found.append(largest)
         at = largest

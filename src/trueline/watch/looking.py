@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.protocol import Values
 from trueline.model.summary import Summary
 from trueline.record.tables import Parameters
@@ -14,7 +15,7 @@ from trueline.watch.seen import Part
 from trueline.watch.state import Signs
 
 _LARGEST: Final = 3.4e38
-_FEW: Final = 8
+_MEASURED_WEIGHTS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,15 @@ class Looking:
 
     values: Values
     parameters: Parameters
-    summary: Callable[[Any], Summary | None]
-    named: Callable[[Any], tuple[str, Part] | None]
+    summary: Callable[[Value], Summary | None]
+    named: Callable[[Value], tuple[str, Part] | None]
     limit: float | None
 
     def signs(
         self,
         loss: object,
         norm: float,
-        gradients: Sequence[tuple[Any, Any]],
+        gradients: Sequence[tuple[Value, Value]],
         held: Sequence[object],
         outputs: Sequence[str],
     ) -> Signs:
@@ -54,7 +55,7 @@ class Looking:
 
     def size(self, held: Sequence[object]) -> float:
         """How large weights are, by a few of them; a norm may be beyond all numbers although no weight is."""
-        smallest = sorted(held, key=lambda one: math.prod(self.values.shape(one)))[:_FEW]
+        smallest = sorted(held, key=lambda one: math.prod(self.values.shape(one)))[:_MEASURED_WEIGHTS]
         size = self.values.read(self.values.norm(smallest)) if smallest else 0.0
         return _LARGEST if size == math.inf else size
 
@@ -62,7 +63,7 @@ class Looking:
         found = self.parameters.find(parameter)
         return found is not None and found.initial is not None and found.initial.non_finite > 0
 
-    def _bad(self, pairs: Sequence[tuple[Any, Any]], *, certain: bool) -> list[str]:
+    def _bad(self, pairs: Sequence[tuple[Value, Value]], *, certain: bool) -> list[str]:
         """The names of what is bad; where it is certain that something is, else of what cannot be read one by one."""
         names: list[str] = []
         unread: list[str] = []
@@ -70,6 +71,6 @@ class Looking:
             summary = self.summary(tensor)
             bad = summary is not None and (summary.non_finite or max(-summary.minimum, summary.maximum) > self._most)
             if bad or summary is None:
-                told = self.named(parameter)
-                (names if bad else unread).append(told[0] if told is not None else "?")
+                named = self.named(parameter)
+                (names if bad else unread).append(named[0] if named is not None else "?")
         return names or (unread if certain else [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.location import Location
 from trueline.model.summary import Summary
@@ -83,7 +83,7 @@ class Seen:
     inputs: Sequence[Given]
     outputs: Sequence[Summary]
     dtypes: Sequence[str]
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     stack: Sequence[Location] = ()
     forward: Seen | None = None
     own: bool = False

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Loader, Value
 from trueline.adapters.plain import plain_values
 from trueline.adapters.protocol import Adapter, Values
 from trueline.adapters.tree import leaves
+from trueline.kernel.array import Array
 
 # A state that is larger is kept before every so many steps only, and all steps since are done again.
-_LARGE: Final = 16 << 20
-_PERIOD: Final = 6
+_LARGE_STATE_BYTES: Final = 16 << 20
+_LARGE_STATE_STEPS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """What a loader has handed out, in containers of its own: scripts take things out of a batch."""
 
-    loader: Any
-    batch: Any
+    loader: Loader
+    batch: Value
     indexes: Sequence[int] | None
     _versions: Sequence[int | None]
 
@@ -43,7 +45,7 @@ def _versions(batch: object, values: Values) -> list[int | None]:
     return [values.version(one) for _, one in leaves(batch, values.is_tensor)]
 
 
-def _same_in_new_containers(batch: Any) -> Any:
+def _same_in_new_containers(batch: Value) -> Value:
     if isinstance(batch, MutableMapping):
         found = copy.copy(batch)
         for name, one in batch.items():
@@ -65,21 +67,21 @@ class Snapshot:
         self._steps = 0
         self._expired = False
         self._kept = adapter.replaying.keeper()
-        self._python: Any = None
-        self._numpy: Any = None
+        self._python: tuple[object, ...] | None = None
+        self._numpy: Mapping[str, object] | None = None
         self._values = adapter.values
-        self._counting: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
+        self._counting: list[tuple[object, Mapping[str, object], Mapping[str, Array]]] = []
 
     @property
     def is_due(self) -> bool:
         """Whether the state is to be kept anew before the next step."""
-        return self._expired or not self.whole or self.bytes <= _LARGE or self._steps >= _PERIOD
+        return self._expired or not self.whole or self.bytes <= _LARGE_STATE_BYTES or self._steps >= _LARGE_STATE_STEPS
 
     def take(self, networks: Sequence[object], optimizers: Sequence[object], counting: Sequence[object]) -> None:
         """As everything is now, instead of what was kept before; ``counting`` are schedules and loss scalers."""
         self.fetched, self._steps, self._expired = [], 0, False
         self._kept.take(networks, optimizers)
-        self._python, self._numpy = random.getstate(), np.random.get_state()
+        self._python, self._numpy = random.getstate(), np.random.get_state(legacy=False)
         self._counting = [(one, plain_values(one), self._arrays(one)) for one in counting]
 
     def stepped(self) -> None:
@@ -107,13 +109,14 @@ class Snapshot:
     def restore(self) -> None:
         """Bring everything back in place."""
         self._kept.restore()
+        assert self._python is not None and self._numpy is not None
         random.setstate(self._python)
-        np.random.set_state(self._numpy)
+        np.random.set_state(dict(self._numpy))
         for one, plain, arrays in self._counting:
             vars(one).update(plain)
             for name, array in arrays.items():
                 self._values.assign(vars(one)[name], array)
 
-    def _arrays(self, counting: object) -> dict[str, Any]:
+    def _arrays(self, counting: object) -> dict[str, Array]:
         found = {name: var for name, var in vars(counting).items() if self._values.is_tensor(var)}
         return {name: self._values.to_numpy(one, copy=True) for name, one in found.items()}

@@ -7,15 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import OpCall, Unreadable
+from trueline.adapters.nouns import OpCall, Unreadable, Value
 from trueline.adapters.protocol import Adapter
 from trueline.apitable.opkinds import op_kind, op_kinds
 from trueline.kernel import summarise
+from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.summary import Summary
 from trueline.record.launch import run_script
@@ -83,7 +85,7 @@ class Tracker:
     def __init__(
         self,
         adapter: Adapter,
-        named: Callable[[Any], tuple[str, Part] | None],
+        named: Callable[[Value], tuple[str, Part] | None],
         module: Callable[[], str],
         updating: Callable[[], Updating],
         limit: float = math.inf,
@@ -279,7 +281,7 @@ class Tracker:
             return None
 
 
-def odd_rows(array: Any) -> Sequence[int]:
+def odd_rows(array: Array) -> Sequence[int]:
     """The first rows of an array that are not finite; else those with numbers far above the other rows'."""
     if not array.ndim or not array.size:
         return ()
@@ -307,7 +309,7 @@ def has_infinite(settings: Mapping[str, object]) -> bool:
 
 def _is_ours(package: str) -> bool:
     """Whether it is TrueLine that looks at a number: feeds and values lie between an operator and the user's line."""
-    frame: Any = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.endswith(_TELLING):
         frame = frame.f_back
     while frame is not None:
@@ -320,7 +322,7 @@ def _is_ours(package: str) -> bool:
     return False
 
 
-def _is_started_by_us(frame: Any, line: Location) -> bool:
+def _is_started_by_us(frame: FrameType | None, line: Location) -> bool:
     """Whether what started the script lies between a frame and the next line that is not TrueLine's."""
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (line.file, line.line):
         if frame.f_code.co_filename == _LAUNCH:
@@ -349,7 +351,7 @@ def _size(shape: Sequence[int]) -> int:
 def _stack(package: str) -> list[Location]:
     """The user's lines that led here, the innermost first."""
     found: list[Location] = []
-    frame: Any = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(found) < _DEEPEST_STACK:
         line = user_line(package, frame=frame)
         if line is None or _is_started_by_us(frame, line):

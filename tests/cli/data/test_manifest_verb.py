@@ -80,8 +80,8 @@ def test_what_is_stepped_over_is_told() -> None:
     answer = answered("manifest", "set")
     assert {one["path"]: one["reason"] for one in answer["skipped"]} == {"loop": "loop", "gone": "dangling"}
     shown = call("data", "manifest", "set").stdout
-    assert "2 more were stepped over" in shown
-    assert "a link that leads nowhere" in shown
+    assert "2 more were skipped" in shown
+    assert "a dangling symlink" in shown
 
 
 def test_an_empty_folder_is_said_to_be_empty() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import map_file
 from trueline.model.message import message
@@ -59,7 +59,7 @@ def _json(path: Path, text: str) -> Iterator[tuple[str, str]]:
         raise BadFile(path, message("align.map_entry", name=_short(text)).text())
 
 
-def _entries(path: Path, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _entries(path: Path, table: dict[str, object]) -> Iterator[tuple[str, str]]:
     """Names by names; an unquoted dotted name of TOML is a table in a table."""
     waiting = [(name, value) for name, value in reversed(table.items())]
     while waiting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.align.leaves import SLOTS_BEFORE, STATISTICS, common_leaves, common_slot, kind_of
 from trueline.compare.align.result import Item, Reason, Structure
@@ -20,7 +20,7 @@ _NOT_CALLED: Final = 1 << 40
 # A list is sorted when fewer than one name in so many comes before the one in front of it.
 _SORTED: Final = 20
 
-Tag = tuple[Any, ...]
+Tag = tuple[object, ...]
 
 
 @dataclass(slots=True, eq=False)

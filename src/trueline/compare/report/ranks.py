@@ -20,10 +20,10 @@ from trueline.model.result import Result
 
 def ranks_report(compared: Mapping[int, RunComparison], view: View) -> Report:
     """All ranks for people."""
-    told = report(_main(compared), view)
+    page = report(_main(compared), view)
     tables = [_table(compared)] if len(compared) > 1 else []
-    blocks = (*tables, *_left(_main(compared)), *told.blocks)
-    return replace(told, findings=[*told.findings, *_findings(compared)], blocks=blocks)
+    blocks = (*tables, *_left(_main(compared)), *page.blocks)
+    return replace(page, findings=[*page.findings, *_findings(compared)], blocks=blocks)
 
 
 def _left(compared: RunComparison) -> list[Text]:

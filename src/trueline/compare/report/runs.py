@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.compare.findings import built_at, findings, stopped_at
 from trueline.compare.report.curves import curve_blocks, loss_json
@@ -57,7 +57,7 @@ def result(compared: RunComparison, view: View | None = None, more: Mapping[str,
     found = findings(compared)
     stopped = stopped_at(compared, found)
     rows = [row for tensors in compared.steps for row in tensors.rows]
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "kind": "run",
         "verdict": compared.verdict,
         "floor": floor_json(rows, compared.floors, first),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from trueline.compare.runs import Side
 from trueline.model.message import message
@@ -47,5 +47,5 @@ def source(side: Side, path: str) -> Iterator[Source]:
     yield Source(line.file, line.line, lines[begin - 1 : line.line + _AROUND], begin, side.name)
 
 
-def _plain(arguments: dict[str, Any], name: str) -> str:
+def _plain(arguments: Mapping[str, object], name: str) -> str:
     return str(arguments[name]) if name in arguments else ""

@@ -25,7 +25,7 @@ def describe_by_chunks(source: Source, wanted: Wanted, tell: Callable[[int], Non
     gatherers = {name: FieldGatherer(name, wanted, is_label=name == label) for name in source.fields}
     label_gatherer = LabelGatherer(wanted) if label is not None else None
     of_label = [label] if label is not None else []
-    prints = Fingerprints(None if wanted.exact else fingerprints.MOST)
+    prints = Fingerprints(None if wanted.exact else fingerprints.MAX_FINGERPRINTS)
     apart = left_out(source, label)
     contents = [name for name in source.fields if name != label and name not in apart]
     samples = 0
@@ -50,7 +50,7 @@ def describe_by_chunks(source: Source, wanted: Wanted, tell: Callable[[int], Non
         chance = by_chance([field for field in fields if field.name in contents], samples)
 
         def labels_of(indexes: Sequence[int]) -> list[object]:
-            return [one[label] for one in source.take(indexes)] if label is not None else [None] * len(indexes)
+            return [sample[label] for sample in source.take(indexes)] if label is not None else [None] * len(indexes)
 
         found = prints.repeated()
         duplicates = fingerprints.told(found, share=prints.share, left_out=apart, chance=chance, labels=labels_of)

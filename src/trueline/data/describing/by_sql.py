@@ -44,12 +44,12 @@ def _describe(source: TableSource, wanted: Wanted) -> Described:
     sample = TableSample(source, wanted)
     terms = [sample.terms(column) for column in source.relation.columns]
     asked = [term for term in terms if term.kind != "sequence"]
-    told = {
+    described = {
         one.column.name: tell(source, one, answer, sample, is_label=one.column.name == label)
         for one, answer in zip(asked, ask(source, asked, sample), strict=True)
     }
-    told |= _by_chunks(source, [term.column.name for term in terms if term.kind == "sequence"], wanted, label)
-    fields = [_with_types(told[column.name], column.types) for column in source.relation.columns]
+    described |= _by_chunks(source, [term.column.name for term in terms if term.kind == "sequence"], wanted, label)
+    fields = [_with_types(described[column.name], column.types) for column in source.relation.columns]
     classes: Classes | None = None
     why: str | None = "describe.no_label"
     if label is not None:
@@ -77,7 +77,7 @@ def _with_types(field: Told, types: Mapping[str, tuple[int, int]]) -> Told:
     """What files of one folder do not agree on is drift, too."""
     if not types:
         return field
-    usual = max(types, key=lambda one: types[one][0])
+    usual = max(types, key=lambda kind: types[kind][0])
     whole = sum(rows for rows, _ in types.values())
     drift = [
         Drift(usual, other, rows, [first], types[usual][0] / whole)

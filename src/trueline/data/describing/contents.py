@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.describing.sampling import Hashes, combined, hash_bytes, hash_numbers
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 
 _NOTHING: Final = 0x5BD1E995
 
@@ -21,7 +21,7 @@ def there(columns: Sequence[Column], size: int) -> npt.NDArray[np.bool_]:
     for column in columns:
         if isinstance(column, np.ndarray):
             return np.ones(size, np.bool_)
-        found |= np.fromiter((not _is_nothing(one) for one in column), np.bool_, size)
+        found |= np.fromiter((not _is_nothing(value) for value in column), np.bool_, size)
     return found
 
 
@@ -43,10 +43,10 @@ def _of_column(column: Column) -> Hashes:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufV":
         rows = np.ascontiguousarray(column).reshape(len(column), -1)
         return np.fromiter((hash_bytes(row.tobytes()) for row in rows), np.uint64, len(rows))
-    return np.fromiter((_of_value(one) for one in column), np.uint64, len(column))
+    return np.fromiter((_of_value(value) for value in column), np.uint64, len(column))
 
 
-def _of_number(value: Any) -> int:
+def _of_number(value: Cell) -> int:
     if abs(value) < 2**53 or value != value:
         return int(hash_numbers(np.asarray([value]))[0])
     return hash_bytes(str(value).encode())

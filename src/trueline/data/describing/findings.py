@@ -13,7 +13,7 @@ from trueline.model.message import message
 
 # The guide's numbers.
 UNBALANCED: Final = 10.0
-ENOUGH: Final = 5000
+ENOUGH_SAMPLES_PER_CLASS: Final = 5000
 # What was stepped over and is no data of the set.
 HARMLESS: Final = frozenset({"not_an_image", "not_an_array", "not_a_file", "describe.other_kind"})
 # From this share on the usual type is certain enough for another one to be wrong.
@@ -216,7 +216,7 @@ def _repeated(found: Described, repeated: Duplicates) -> Iterator[Finding]:
                 "field": found.classes.field if found.classes is not None else None,
                 "kind": "conflict",
                 "count": repeated.conflicting_count,
-                "first": [one[0] for one in repeated.conflicting],
+                "first": [pair[0] for pair in repeated.conflicting],
             },
         )
     same = repeated.count - repeated.conflicting_count

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.described import Duplicates
 from trueline.data.describing.sampling import Hashes
-from trueline.data.describing.wanted import FIRST
+from trueline.data.describing.wanted import NAMED_SAMPLES
+from trueline.data.source import Cell
 
 # 24 bytes for each sample that is kept.
-MOST: Final = 1_000_000
+MAX_FINGERPRINTS: Final = 1_000_000
 WHOLE: Final = 2**64
 
 Indexes = npt.NDArray[np.int64]
@@ -32,7 +33,7 @@ class Repeated:
 class Fingerprints:
     """Hashes of samples. Where they are too many, only those below a bound are kept: of these every copy is seen."""
 
-    def __init__(self, most: int | None = MOST) -> None:
+    def __init__(self, most: int | None = MAX_FINGERPRINTS) -> None:
         self._most = most
         self.bound = WHOLE
         self._content: list[Hashes] = []
@@ -99,15 +100,15 @@ def told(
     share: float,
     left_out: Sequence[str],
     chance: float,
-    labels: Callable[[Sequence[int]], list[Any]],
+    labels: Callable[[Sequence[int]], list[Cell]],
 ) -> Duplicates:
     """What is said of them; ``labels`` gives those of some samples."""
     # Only the first become Python's numbers: there may be as many as there are samples.
     differs = np.flatnonzero(found.conflicting)
-    pairs = list(zip(found.samples[:FIRST].tolist(), found.earlier[:FIRST].tolist(), strict=True))
-    some = differs[:FIRST]
+    pairs = list(zip(found.samples[:NAMED_SAMPLES].tolist(), found.earlier[:NAMED_SAMPLES].tolist(), strict=True))
+    some = differs[:NAMED_SAMPLES]
     shown = list(zip(found.samples[some].tolist(), found.earlier[some].tolist(), strict=True))
-    known = labels([one for pair in shown for one in pair]) if shown else []
+    known = labels([sample for pair in shown for sample in pair]) if shown else []
     return Duplicates(
         count=len(found.samples),
         first=pairs,

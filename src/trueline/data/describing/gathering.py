@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,20 @@ from trueline.data.describing.padding import PaddingGatherer
 from trueline.data.describing.pictures import PictureGatherer
 from trueline.data.describing.sampling import Distinct, hash_texts
 from trueline.data.describing.wanted import Wanted
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 from trueline.kernel.array import Array
 
 _SHAPES: Final = 200
 # From this share on a shape or type is the usual one, and others are told.
 _USUAL: Final = 0.5
+
+
+class _Kind(NamedTuple):
+    """Values that can be put together: of one kind, and arrays of one shape and type."""
+
+    word: str
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
 
 
 class FieldGatherer:
@@ -86,23 +94,23 @@ class FieldGatherer:
         else:
             self._empty.add(len(values), index)
 
-    def _add_list(self, values: Sequence[Any], index: Indexes) -> None:
+    def _add_list(self, values: Sequence[Cell], index: Indexes) -> None:
         """Values one by one, put together with those of their kind."""
-        groups: dict[tuple[Any, ...], list[int]] = {}
+        groups: dict[_Kind, list[int]] = {}
         arrays: dict[int, Array] = {}
         for place, value in enumerate(values):
             word = _kind_of(value)
-            key: tuple[Any, ...] = (word,)
+            key = _Kind(word)
             if word in ("sequence", "array"):
                 array = _as_array(value)
                 if array is None:
-                    key = ("other",)
+                    key = _Kind("other")
                 else:
                     arrays[place] = array
-                    key = (word, array.shape, array.dtype.str)
+                    key = _Kind(word, array.shape, array.dtype.str)
             groups.setdefault(key, []).append(place)
-        for (word, *_), places in groups.items():
-            chosen = index[places]
+        for kind, places in groups.items():
+            word, chosen = kind.word, index[places]
             if word == "null":
                 self._null.add(len(places), chosen)
             elif word in ("sequence", "array"):
@@ -111,7 +119,7 @@ class FieldGatherer:
                 self._note(self._types, word, len(places), chosen)
                 self._add_kind(word, [values[place] for place in places], chosen)
 
-    def _add_kind(self, word: str, values: list[Any], index: Indexes) -> None:
+    def _add_kind(self, word: str, values: list[Cell], index: Indexes) -> None:
         if word in ("number", "boolean"):
             self._numbers.add(_number_array(values), index)
         elif word == "text":
@@ -275,6 +283,6 @@ def _as_array(value: object) -> Array | None:
     return found if numbers is None and not found.size else numbers
 
 
-def _number_array(values: list[Any]) -> Array:
+def _number_array(values: list[Cell]) -> Array:
     found = np.asarray([value.item() if isinstance(value, np.generic | np.ndarray) else value for value in values])
     return found if found.dtype.kind in "biuf" else found.astype(np.float64)

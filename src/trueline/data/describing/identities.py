@@ -17,8 +17,8 @@ def is_identity(name: str, values: Column) -> bool:
     """Whether a field is called like a number or name of samples and no two of these values are the same."""
     if not _NAMES.fullmatch(name.strip().lower() or "id"):
         return False
-    known = [one for one in (values.tolist() if isinstance(values, np.ndarray) else values) if one is not None]
-    return len(known) > 1 and len({str(one) for one in known}) == len(known)
+    known = [value for value in (values.tolist() if isinstance(values, np.ndarray) else values) if value is not None]
+    return len(known) > 1 and len({str(value) for value in known}) == len(known)
 
 
 def left_out(source: Source, label: str | None) -> list[str]:

@@ -6,21 +6,23 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.described import Classes, Stray
+from trueline.data.source import Cell
 
 NAMES: Final = ("label", "labels", "target", "targets", "class", "classes", "y", "category")
 # More than this is no list of classes that anyone could look at.
 MOST_CLASSES: Final = 20_000
-_FEW: Final = 20
+# So few different labels are classes, however few samples there are.
+_MAX_CLASSES_AT_ONCE: Final = 20
 # A stray label is at most so frequent beside a usual one, and all of them together in the whole set.
 _RARE, _RARE_IN_ALL = 0.05, 0.02
 _USUAL: Final = 10
 # Numbers are at most so frequent beside names.
 _UNNAMED: Final = 0.25
 
-Counted = Mapping[Any, tuple[int, int]]
+Counted = Mapping[Cell, tuple[int, int]]
 
 
 def guess_label(fields: Sequence[str]) -> str | None:
@@ -36,9 +38,9 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
         return False
     numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
     if len(numbers) * 2 < len(labels):
-        return given or len(labels) <= max(_FEW, count / 2)
+        return given or len(labels) <= max(_MAX_CLASSES_AT_ONCE, count / 2)
     integers = [number for number in numbers if _is_whole(number)]
-    if len(labels) <= _FEW:
+    if len(labels) <= _MAX_CLASSES_AT_ONCE:
         return True
     if len(integers) < 0.9 * len(numbers):
         return False
@@ -47,7 +49,7 @@ def names_classes(labels: Counted, *, given: bool) -> bool:
     return dense and len(usual) * 2 >= len(integers)
 
 
-def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None, **more: Any) -> Classes:
+def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None) -> Classes:
     """The classes, with those labels apart that cannot be any."""
     strays = _outside(labels, given) if given is not None else _unlikely(labels)
     apart = {_key(stray.label) for stray in strays}
@@ -59,10 +61,10 @@ def classes_of(field: str, labels: Counted, *, guessed: bool, given: int | None,
     many = [times for _, times in counts]
     std = statistics.pstdev(many) if many else 0.0
     ratio = 1.0 if not many else max(many) / min(many) if min(many) else math.inf
-    return Classes(field, counts, std, ratio, guessed, given, strays, **more)
+    return Classes(field, counts, std, ratio, guessed, given, strays)
 
 
-def _key(label: object) -> tuple[str, Any]:
+def _key(label: object) -> tuple[str, Cell]:
     return type(label).__name__, label
 
 
@@ -141,7 +143,7 @@ def _negative(labels: Counted, usual: Sequence[object]) -> list[Stray]:
 def _other_spellings(labels: Counted) -> list[Stray]:
     """Names that differ from a more frequent one in blanks and capitals only."""
     best: dict[str, object] = {}
-    for label in sorted(labels, key=lambda one: -labels[one][0]):
+    for label in sorted(labels, key=lambda name: -labels[name][0]):
         if isinstance(label, str):
             best.setdefault(" ".join(label.split()).casefold(), label)
     return [

@@ -13,9 +13,9 @@ TEXTS: Final = frozenset(
 LONGEST_TEXT: Final = max(map(len, TEXTS))
 NUMBERS: Final = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0)
 # As many distinct values as a quantity has that is measured, and a code has not.
-_MANY: Final = 20
+_QUANTITY_DISTINCT: Final = 20
 # So many times their own range other values lie away from a marker outside of it.
-_FAR: Final = 2.0
+_FAR_OUTSIDE_RANGES: Final = 2.0
 # So many times as often as another value a marker is there that lies beside them.
 _OFTEN: Final = 3.0
 
@@ -49,7 +49,7 @@ def _is_marker(value: float, count: int, others: Spread) -> bool:
         # Integers may well go on below 0: there it must be apart from them, or more frequent than they are.
         often = count * others.distinct > _OFTEN * others.count
         apart = others.low > 1 or often
-        return others.low >= 0 and width > 0 and (others.fractions or (apart and others.distinct >= _MANY))
+        return others.low >= 0 and width > 0 and (others.fractions or (apart and others.distinct >= _QUANTITY_DISTINCT))
     if value < 0 and others.low >= 0:
         return True
-    return min(abs(value - others.low), abs(value - others.high)) > _FAR * width
+    return min(abs(value - others.low), abs(value - others.high)) > _FAR_OUTSIDE_RANGES * width

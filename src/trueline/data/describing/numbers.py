@@ -10,7 +10,7 @@ import numpy.typing as npt
 from trueline.data.described import Missing
 from trueline.data.describing import markers
 from trueline.data.describing.sampling import Distinct, Reservoir, hash_numbers, mean_and_spread, quantiles_of
-from trueline.data.describing.wanted import FIRST, Wanted
+from trueline.data.describing.wanted import NAMED_SAMPLES, Wanted
 from trueline.kernel.array import Array
 
 Indexes = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ class Places:
         # A large sample comes in parts.
         if self.first and len(index) and index[0] == self.first[-1]:
             index = index[1:]
-        self.first += index[: FIRST - len(self.first)].tolist()
+        self.first += index[: NAMED_SAMPLES - len(self.first)].tolist()
 
 
 class Moments:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from trueline.data.described import Classes
 from trueline.data.describing import labels
 from trueline.data.describing.numbers import Places
-from trueline.data.describing.wanted import FIRST, Wanted
-from trueline.data.source import Column
+from trueline.data.describing.wanted import NAMED_SAMPLES, Wanted
+from trueline.data.source import Cell, Column
 from trueline.kernel.array import Array
 
 # So many rows of which the sum is 1 make the others wrong; fewer, and rows may well have several labels.
@@ -24,7 +25,7 @@ class LabelGatherer:
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._markers = {*wanted.missing}
-        self._labels: dict[Any, tuple[int, int]] = {}
+        self._labels: dict[Cell, tuple[int, int]] = {}
         self._rows = 0
         self._other_rows = Places()
         self._in_range = True
@@ -64,14 +65,10 @@ class LabelGatherer:
         if self._rows:
             if self._other_rows.count > (1 - _MOST_ONE_HOT) * self._rows:
                 return None, "describe.label_not_one"
-            found = labels.classes_of(
-                field,
-                self._labels,
-                guessed=guessed,
-                given=given,
-                one_hot=True,
-                not_one_hot=self._other_rows.count,
-                not_one_hot_first=self._other_rows.first[:FIRST],
+            found = labels.classes_of(field, self._labels, guessed=guessed, given=given)
+            others = self._other_rows
+            found = replace(
+                found, one_hot=True, not_one_hot=others.count, not_one_hot_first=others.first[:NAMED_SAMPLES]
             )
             return found, None
         if not self._labels:
@@ -87,16 +84,16 @@ def _rows(column: Column) -> Array | None:
     if isinstance(column, np.ndarray) and column.dtype != object:
         flat = column.reshape(len(column), -1) if column.ndim > 1 else column
         return flat if flat.ndim == 2 and flat.shape[1] > 1 and flat.dtype.kind in "biuf" else None
-    if not len(column) or not all(isinstance(one, list | tuple | np.ndarray) for one in column):
+    if not len(column) or not all(isinstance(row, list | tuple | np.ndarray) for row in column):
         return None
     try:
-        found = np.asarray([np.asarray(one) for one in column])
+        found = np.asarray([np.asarray(row) for row in column])
     except ValueError:
         return None
     return found if found.ndim == 2 and found.shape[1] > 1 and found.dtype.kind in "biuf" else None
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> Cell:
     while isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, np.ndarray):

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from trueline.data.described import Padding
-from trueline.data.describing.wanted import FIRST
+from trueline.data.describing.wanted import NAMED_SAMPLES
 from trueline.kernel.array import Array
 
 _CANDIDATES: Final = 4
-_LOOKED_AT: Final = 2000
+# Padding is a habit of the whole set: so many sequences show what they are filled up with.
+_SAMPLED_SEQUENCES: Final = 2000
 # Inside of sequences a value that fills them up is as rare as this, and so are sequences with it on both sides.
 _RARE_INSIDE, _RARE_BOTH = 0.01, 0.05
 _MIXED: Final = 0.2
@@ -49,7 +50,7 @@ class PaddingGatherer:
         """Sequences of one length, one a row."""
         if rows.ndim != 2 or rows.shape[1] < 2 or not len(rows):
             return
-        if self._samples < _LOOKED_AT:
+        if self._samples < _SAMPLED_SEQUENCES:
             self._choose(rows)
         self._samples += len(rows)
         self._elements += rows.size
@@ -83,15 +84,15 @@ class PaddingGatherer:
             (only_left, left, ends.first_left, ends.longer_left),
             (only_right, right, ends.first_right, ends.longer_right),
         ):
-            first += index[chosen][: FIRST - len(first)].tolist()
-            longer += index[chosen & (run > 1)][: FIRST - len(longer)].tolist()
+            first += index[chosen][: NAMED_SAMPLES - len(first)].tolist()
+            longer += index[chosen & (run > 1)][: NAMED_SAMPLES - len(longer)].tolist()
 
     def told(self) -> Padding | None:
         """The value that most fills them up, where one does."""
         likely = [(value, ends) for value, ends in self._ends.items() if self._is_padding(ends)]
         if not likely:
             return None
-        value, ends = max(likely, key=lambda one: one[1].filled)
+        value, ends = max(likely, key=lambda candidate: candidate[1].filled)
         share = ends.filled / self._elements
         samples = ends.left + ends.right + ends.both
         few = min(ends.left, ends.right)

@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.data.described import Pictures
 from trueline.data.describing.numbers import Indexes, NumberGatherer, Places
-from trueline.data.describing.wanted import FIRST
+from trueline.data.describing.wanted import NAMED_SAMPLES
 from trueline.data.source import Picture
 
 _KINDS: Final = 1000
@@ -30,7 +30,7 @@ class PictureGatherer:
         for place, picture in enumerate(pictures):
             if picture.broken is not None:
                 self._broken_count += 1
-                self._broken += [picture.place][: FIRST - len(self._broken)]
+                self._broken += [picture.place][: NAMED_SAMPLES - len(self._broken)]
                 continue
             size = f"{picture.width}x{picture.height}"
             if size in self._sizes or len(self._sizes) < _KINDS:
@@ -63,4 +63,4 @@ def _odd(kinds: Mapping[str, Places]) -> list[int]:
     if not counts or counts.most_common(1)[0][1] < _USUAL * counts.total():
         return []
     usual = counts.most_common(1)[0][0]
-    return sorted(place for kind, places in kinds.items() if kind != usual for place in places.first)[:FIRST]
+    return sorted(place for kind, places in kinds.items() if kind != usual for place in places.first)[:NAMED_SAMPLES]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.described import Classes, Described, Duplicates, Missing, Told
-from trueline.data.describing.findings import ENOUGH, findings_of, short_reason
+from trueline.data.describing.findings import ENOUGH_SAMPLES_PER_CLASS, findings_of, short_reason
 from trueline.data.source import reason_message
 from trueline.model.finding import roots
 from trueline.model.message import Message, message
@@ -14,7 +14,8 @@ from trueline.model.report import Bars, Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
 
 _BARS: Final = 40
-_SHOWN: Final = 15
+# A table of image sizes keeps to one screen.
+_MAX_SHOWN_SIZES: Final = 15
 
 
 def report(found: Described) -> Report:
@@ -45,9 +46,9 @@ def _columns(*names: str) -> list[Message]:
 
 
 def _fields(found: Described) -> Table:
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for field in found.fields:
-        missing = ", ".join(_short(each) for each in field.missing)
+        missing = ", ".join(_short(missing_values) for missing_values in field.missing)
         distinct = field.distinct if field.sampled is None or field.distinct is None else f"~{field.distinct}"
         rows.append([field.name, field.kind, missing, distinct, field.low, field.high, field.mean, field.std])
     marked = frozenset(place for place, field in enumerate(found.fields) if field.missing or field.drift)
@@ -94,13 +95,16 @@ def _pictures(found: Described) -> Iterator[Block]:
     for field in found.fields:
         if field.pictures is None:
             continue
-        rows = [[message("describe.size"), size, count] for size, count in list(field.pictures.sizes.items())[:_SHOWN]]
+        rows = [
+            [message("describe.size"), size, count]
+            for size, count in list(field.pictures.sizes.items())[:_MAX_SHOWN_SIZES]
+        ]
         rows += [[message("describe.mode"), mode, count] for mode, count in field.pictures.modes.items()]
-        if len(field.pictures.sizes) > _SHOWN:
+        if len(field.pictures.sizes) > _MAX_SHOWN_SIZES:
             rows.append(
                 [
                     message("describe.size"),
-                    message("describe.more_sizes", count=len(field.pictures.sizes) - _SHOWN),
+                    message("describe.more_sizes", count=len(field.pictures.sizes) - _MAX_SHOWN_SIZES),
                     None,
                 ]
             )
@@ -124,9 +128,9 @@ def _classes(classes: Classes) -> Iterator[Block]:
     yield Text(message("describe.spread", std=classes.std, ratio=f"{classes.ratio:.3g}"))
     if classes.guessed:
         yield Text(message("describe.label_guessed", field=classes.field))
-    small = sum(count < ENOUGH for _, count in counts)
+    small = sum(count < ENOUGH_SAMPLES_PER_CLASS for _, count in counts)
     if small:
-        yield Text(message("describe.few", count=small, enough=ENOUGH))
+        yield Text(message("describe.few", count=small, enough=ENOUGH_SAMPLES_PER_CLASS))
 
 
 def _duplicates(found: Described) -> Iterator[Block]:
@@ -177,12 +181,12 @@ def conclusion_of(found: Described) -> Message:
     return message("describe.fine", **params)
 
 
-def _field_json(told: Told) -> dict[str, object]:
-    shape: dict[str, Any] = {
-        "name": told.name,
-        "kind": told.kind,
-        "type": told.type,
-        "count": told.count,
+def _field_json(field: Told) -> dict[str, object]:
+    shape: dict[str, object] = {
+        "name": field.name,
+        "kind": field.kind,
+        "type": field.type,
+        "count": field.count,
         "missing": [
             {
                 "kind": missing.kind,
@@ -191,41 +195,41 @@ def _field_json(told: Told) -> dict[str, object]:
                 "marker": missing.marker,
                 "guessed": missing.guessed,
             }
-            for missing in told.missing
+            for missing in field.missing
         ],
         "drift": [
             {"usual": drift.usual, "other": drift.other, "count": drift.count, "first": list(drift.first)}
-            for drift in told.drift
+            for drift in field.drift
         ],
-        "distinct": told.distinct,
-        "sampled": told.sampled,
-        "min": told.low,
-        "max": told.high,
-        "mean": told.mean,
-        "std": told.std,
-        "quantiles": dict(told.quantiles),
+        "distinct": field.distinct,
+        "sampled": field.sampled,
+        "min": field.low,
+        "max": field.high,
+        "mean": field.mean,
+        "std": field.std,
+        "quantiles": dict(field.quantiles),
     }
-    if told.shapes:
-        shape["shapes"] = dict(told.shapes)
-    if told.lengths is not None:
-        shape["lengths"] = {"min": told.lengths.least, "max": told.lengths.most, "mean": told.lengths.mean}
-    if told.padding is not None:
+    if field.shapes:
+        shape["shapes"] = dict(field.shapes)
+    if field.lengths is not None:
+        shape["lengths"] = {"min": field.lengths.least, "max": field.lengths.most, "mean": field.lengths.mean}
+    if field.padding is not None:
         shape["padding"] = {
-            "side": told.padding.side,
-            "value": told.padding.value,
-            "share": told.padding.share,
-            "samples": told.padding.samples,
-            "other_side": list(told.padding.other_side),
-            "other_count": told.padding.other_count,
+            "side": field.padding.side,
+            "value": field.padding.value,
+            "share": field.padding.share,
+            "samples": field.padding.samples,
+            "other_side": list(field.padding.other_side),
+            "other_count": field.padding.other_count,
         }
-    if told.pictures is not None:
+    if field.pictures is not None:
         shape["pictures"] = {
-            "sizes": dict(told.pictures.sizes),
-            "modes": dict(told.pictures.modes),
-            "odd": list(told.pictures.odd),
-            "odd_sizes": list(told.pictures.odd_sizes),
-            "broken": told.pictures.broken,
-            "broken_first": list(told.pictures.broken_first),
+            "sizes": dict(field.pictures.sizes),
+            "modes": dict(field.pictures.modes),
+            "odd": list(field.pictures.odd),
+            "odd_sizes": list(field.pictures.odd_sizes),
+            "broken": field.pictures.broken,
+            "broken_first": list(field.pictures.broken_first),
         }
     return shape
 

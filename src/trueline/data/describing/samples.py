@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from trueline.data.describing.markers import Spread
 from trueline.data.describing.sampling import Numbers, mean_and_spread, quantiles_of
 from trueline.data.describing.terms import Terms, kind_of_type
 from trueline.data.describing.wanted import Wanted
-from trueline.data.source import Column
+from trueline.data.source import Cell, Column
 from trueline.data.sources.relation import Form, TableColumn
 from trueline.data.sources.tables import TableSource, joined
 
@@ -23,7 +23,7 @@ from trueline.data.sources.tables import TableSource, joined
 SMALL: Final = 200_000
 _STRETCHES, _ROWS = 6, 4096
 # So many deviations away from 0, squares lose four of their sixteen digits.
-_FAR: Final = 100.0
+_FAR_FROM_ZERO_STDS: Final = 100.0
 
 
 class TableSample:
@@ -69,7 +69,7 @@ class TableSample:
         if not len(found):
             return 0.0
         middle = 2.0 * float(np.median(found / 2))
-        return middle if abs(middle) / _FAR > mean_and_spread(found)[1] else 0.0
+        return middle if abs(middle) / _FAR_FROM_ZERO_STDS > mean_and_spread(found)[1] else 0.0
 
     def quantiles(self, name: str) -> dict[str, float]:
         """Of a column's numbers, estimated."""
@@ -105,9 +105,9 @@ class TableSample:
     def terms(self, column: TableColumn) -> Terms:
         """What the column looks like."""
         kind = kind_of_type(column)
-        values: list[Any] = []
+        values: list[Cell] = []
         if column.form is Form.JSON or kind == "text":
-            values = [one for one in self.values(column.name) if one is not None]
+            values = [value for value in self.values(column.name) if value is not None]
         if column.form is Form.JSON and sum(isinstance(value, list) for value in values) * 2 > len(values):
             kind = "sequence"
         elif kind == "text" and column.type == "VARCHAR" and _mostly_numbers(values):
@@ -136,9 +136,9 @@ def _times(values: Column) -> npt.NDArray[np.int64]:
     return np.fromiter(counts.values(), np.int64, len(counts))
 
 
-def _mostly_numbers(texts: list[Any]) -> bool:
+def _mostly_numbers(texts: list[Cell]) -> bool:
     filled = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
-    meant = [one for one in filled if one.lower() not in markers.TEXTS]
+    meant = [text for text in filled if text.lower() not in markers.TEXTS]
     numbers = 0
     for one in meant:
         try:

@@ -22,7 +22,7 @@ KEPT: Final = 200_000
 _DISTINCT: Final = 16_384
 _WHOLE: Final = 2.0**64
 # Squares of larger numbers, or sums of these, may be too large for a float.
-_LARGE: Final = 1e140
+_MAX_SQUARED: Final = 1e140
 _BELOW: Final = 1 - 2.0**-53
 # Texts so long, and fields with so many different values for each sample, do not repeat by chance.
 _LONG, _RICH = 16, 0.5
@@ -119,7 +119,7 @@ def hash_texts(texts: Sequence[str]) -> Hashes:
 
 def mean_and_spread(values: Array) -> tuple[float, float]:
     """Of finite numbers; those whose sum or squares a float cannot hold are made smaller for it."""
-    if values.dtype.kind != "f" or max(abs(float(values.min())), abs(float(values.max()))) < _LARGE:
+    if values.dtype.kind != "f" or max(abs(float(values.min())), abs(float(values.max()))) < _MAX_SQUARED:
         return float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
     power = int(np.frexp(np.abs(values).max())[1])
     small = np.ldexp(values, -power).astype(np.float64)
@@ -139,9 +139,11 @@ def quantiles_of(values: Numbers) -> dict[str, float]:
         return {}
     # Half of them, so that no difference of two is too large.
     found = (
-        2.0 * np.quantile(values / 2, QUANTILES) if np.abs(values).max() > _LARGE else np.quantile(values, QUANTILES)
+        2.0 * np.quantile(values / 2, QUANTILES)
+        if np.abs(values).max() > _MAX_SQUARED
+        else np.quantile(values, QUANTILES)
     )
-    return {f"{share:g}": float(one) for share, one in zip(QUANTILES, found, strict=True)}
+    return {f"{share:g}": float(value) for share, value in zip(QUANTILES, found, strict=True)}
 
 
 def by_chance(fields: Sequence[Told], samples: int) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import QUANTILES
+from trueline.data.source import Cell
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
@@ -20,20 +21,20 @@ Question = Mapping[str, str]
 
 def ask(source: TableSource, terms: Sequence[Terms], sample: TableSample) -> list[dict[str, object]]:
     """The main scan: for every column its own questions, all in as few queries as can be."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Cell]] = []
     nulls = source.nulls_in_footers()
     for start in range(0, len(terms), _COLUMNS):
         some = terms[start : start + _COLUMNS]
-        known, left = _from_footers(source, some, [_questions(one, sample) for one in some], nulls)
-        found += [{**one, **more} for one, more in zip(known, answers(source, left), strict=True)]
+        known, left = _from_footers(source, some, [_questions(term, sample) for term in some], nulls)
+        found += [{**answer, **more} for answer, more in zip(known, answers(source, left), strict=True)]
     if sample.exact and not sample.small:
         # One column at a time, because all values of it are held.
         source.duck.use_all_memory()
-        found = [{**one, **answers(source, [_exactly(term)])[0]} for one, term in zip(found, terms, strict=True)]
+        found = [{**answer, **answers(source, [_exactly(term)])[0]} for answer, term in zip(found, terms, strict=True)]
     return found
 
 
-def answers(source: TableSource, questions: Sequence[Question], where: str = "true") -> list[dict[str, Any]]:
+def answers(source: TableSource, questions: Sequence[Question], where: str = "true") -> list[dict[str, Cell]]:
     """One query for all of them."""
     terms = [sql for question in questions for sql in question.values()]
     found = iter(source.duck.unordered(_select(source, terms, where))[0] if terms else ())
@@ -53,7 +54,7 @@ def _from_footers(
     source: TableSource, terms: Sequence[Terms], questions: Sequence[Question], nulls: Mapping[str, int]
 ) -> tuple[list[dict[str, object]], list[Question]]:
     """What footers of Parquet files tell without a scan: nulls, least and largest values; and what is left to ask."""
-    known: list[dict[str, Any]] = []
+    known: list[dict[str, Cell]] = []
     ends: list[dict[str, str]] = []
     for term, asked in zip(terms, questions, strict=True):
         has = term.column.name in nulls
@@ -63,9 +64,10 @@ def _from_footers(
         ends.append({key: sql for key, sql in asked.items() if has and sql in plain})
     if any(ends) and source.duck.scans(_select(source, [sql for end in ends for sql in end.values()])):
         ends = [{} if end and source.duck.scans(_select(source, end.values())) else end for end in ends]
-    known = [{**one, **more} for one, more in zip(known, answers(source, ends), strict=True)]
+    known = [{**answer, **more} for answer, more in zip(known, answers(source, ends), strict=True)]
     left: list[Question] = [
-        {key: sql for key, sql in asked.items() if key not in one} for one, asked in zip(known, questions, strict=True)
+        {key: sql for key, sql in asked.items() if key not in answer}
+        for answer, asked in zip(known, questions, strict=True)
     ]
     return known, left
 

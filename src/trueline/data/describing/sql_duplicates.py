@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from trueline.data.describing.sampling import by_chance
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import Wanted
 from trueline.data.sources.tables import TableSource
+from trueline.kernel.array import Array
 
 # Of large tables so many rows are looked at, and so many that agree in some columns are looked at in all.
-_LOOKED_AT: Final = 500_000
+_SAMPLED_ROWS: Final = 500_000
 _MOST_ALIKE: Final = 20_000
 # What a row takes while those that repeat another are looked for.
 _ROW_MEMORY: Final = 128
@@ -46,9 +47,9 @@ def find_duplicates(
         return None
     of_label = next((term.raw for term in terms if term.column.name == label), "0")
     length = source.relation.length
-    small = wanted.exact or length <= fingerprints.MOST
+    small = wanted.exact or length <= fingerprints.MAX_FINGERPRINTS
     keys = contents if small else _telling(contents, sample)
-    bound = WHOLE if small else WHOLE >> max(0, math.ceil(math.log2(length / _LOOKED_AT)))
+    bound = WHOLE if small else WHOLE >> max(0, math.ceil(math.log2(length / _SAMPLED_ROWS)))
     found = _repeated(source, keys, of_label, bound)
     if len(keys) < len(contents) and len(found.samples):
         alike = np.unique(np.concatenate([found.samples, found.earlier]))
@@ -83,7 +84,7 @@ def _telling(contents: Sequence[Terms], sample: TableSample) -> Sequence[Terms]:
 
 
 def _repeated(
-    source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: np.ndarray[Any, Any] | None = None
+    source: TableSource, keys: Sequence[Terms], label: str, bound: int, rows: Array | None = None
 ) -> Repeated:
     relation = source.relation
     content = f"hash({', '.join(key.raw for key in keys)})"
@@ -93,7 +94,7 @@ def _repeated(
         where += f" AND {content} < {bound}::UBIGINT"
     if rows is not None:
         where += f" AND {relation.row} IN ({', '.join(map(str, rows.tolist()))})"
-    if bound < WHOLE or relation.length > fingerprints.MOST:
+    if bound < WHOLE or relation.length > fingerprints.MAX_FINGERPRINTS:
         # Of rows that are all the same none is chosen, or all of them.
         (count,) = source.duck.unordered(f"SELECT count(*) FROM {relation.sql} {where}")[0]
         source.duck.budget.can_hold(_ROW_MEMORY * count)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from trueline.data.described import Drift, Lengths, Missing, Told
 from trueline.data.describing import markers
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.sql_asking import NUMERIC, answers, sums
 from trueline.data.describing.terms import Terms
-from trueline.data.describing.wanted import FIRST, QUANTILES
+from trueline.data.describing.wanted import NAMED_SAMPLES, QUANTILES
+from trueline.data.source import Cell
 from trueline.data.sources.duck import quoted
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
 
-Answer = Mapping[str, Any]
+Answer = Mapping[str, Cell]
 # The mean and the spread of numbers so much smaller can be told, whatever they are.
 _SMALLER = 2.0**-1000
 
@@ -58,8 +58,8 @@ def tell(source: TableSource, terms: Terms, answer: Answer, sample: TableSample,
     )
 
 
-def _whole(numbers: Mapping[str, Any]) -> bool:
-    return all(float(numbers[one]).is_integer() for one in ("low", "high") if numbers.get(one) is not None)
+def _whole(numbers: Mapping[str, Cell]) -> bool:
+    return all(float(numbers[bound]).is_integer() for bound in ("low", "high") if numbers.get(bound) is not None)
 
 
 def _settled(source: TableSource, terms: Terms, answer: Answer) -> tuple[Terms, list[Drift]]:
@@ -98,7 +98,9 @@ def _settled(source: TableSource, terms: Terms, answer: Answer) -> tuple[Terms, 
 def first(source: TableSource, condition: str) -> list[int]:
     """The first samples of which something is true."""
     row = source.relation.row
-    found = source.duck.rows(f"SELECT {row} AS r FROM {source.relation.sql} WHERE {condition} ORDER BY r LIMIT {FIRST}")
+    found = source.duck.rows(
+        f"SELECT {row} AS r FROM {source.relation.sql} WHERE {condition} ORDER BY r LIMIT {NAMED_SAMPLES}"
+    )
     return [int(sample) for sample in source.gaps.samples([row for (row,) in found])]
 
 
@@ -189,7 +191,7 @@ def _mean_and_spread(source: TableSource, terms: Terms, answer: Answer, pivot: f
     return found["mean"] / _SMALLER, found["std"] / _SMALLER
 
 
-def _numbers(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Any]:
+def _numbers(source: TableSource, terms: Terms, answer: Answer, sample: TableSample) -> dict[str, Cell]:
     if not answer["count"]:
         return {}
     name = terms.column.name
@@ -214,5 +216,5 @@ def _lengths(answer: Answer, sample: TableSample, name: str) -> Lengths | None:
         if answer.get("longest") is None:
             return None
         return Lengths(answer["shortest"], answer["longest"], float(answer["length"]))
-    lengths = [len(one) for one in sample.values(name) if isinstance(one, str)]
+    lengths = [len(value) for value in sample.values(name) if isinstance(value, str)]
     return Lengths(min(lengths), max(lengths), sum(lengths) / len(lengths)) if lengths else None

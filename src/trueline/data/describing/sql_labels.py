@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trueline.data.described import Classes
 from trueline.data.describing import labels
 from trueline.data.describing.one_hot import LabelGatherer
 from trueline.data.describing.samples import TableSample
 from trueline.data.describing.terms import Terms
 from trueline.data.describing.wanted import Wanted
+from trueline.data.source import Cell
 from trueline.data.sources.cells import from_json, number_of
 from trueline.data.sources.relation import Form
 from trueline.data.sources.tables import TableSource
@@ -40,7 +39,7 @@ def table_classes(
     return gatherer.classes(name, guessed=guessed)
 
 
-def _plain(value: Any, terms: Terms) -> Any:
+def _plain(value: Cell, terms: Terms) -> Cell:
     if terms.column.form is Form.JSON:
         return from_json(value)
     if terms.kind != "mixed" or not isinstance(value, str):

@@ -94,7 +94,7 @@ class Terms:
     @property
     def is_given(self) -> str:
         """Whether it is one of the given markers."""
-        texts = ", ".join(quoted(one) for one in self.given)
+        texts = ", ".join(quoted(text) for text in self.given)
         return f"coalesce({self.text} IN ({texts}), false)" if self.given else "false"
 
     def is_one(self, marker: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # As many first places as are kept of anything.
-FIRST: Final = 5
+NAMED_SAMPLES: Final = 5
 QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

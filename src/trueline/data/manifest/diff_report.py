@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from trueline.data.manifest.difference import Changed, Difference, Renamed, differ, duplicates
 from trueline.data.manifest.report import names_of, unread_json, unread_table, why
@@ -34,6 +34,9 @@ class Differences:
         return [self.reference, *self.others]
 
 
+_Entry = TypeVar("_Entry")
+
+
 def result(all: Differences) -> Result:
     """For programs."""
     fields = {
@@ -54,7 +57,7 @@ def result(all: Differences) -> Result:
     return Result("data diff", _conclusion(all), exit, _findings(all), fields)
 
 
-def _json(side: Side, found: Difference) -> dict[str, Any]:
+def _json(side: Side, found: Difference) -> dict[str, object]:
     return {
         "side": side.name,
         "same": found.same,
@@ -103,21 +106,21 @@ def _finding(reference: Side, side: Side, found: Difference) -> Finding:
         return Finding(_CODE, Conclusion.NONE, message("manifest.finding_same", **params), where=where)
     counts = {kind: len(getattr(found, kind)) for kind in _KINDS}
     words = {**{kind: kind for kind in _KINDS}, "missing": "unopened" if side.opened else "missing"}
-    told = _list([message(f"manifest.count_{words[kind]}", count=count) for kind, count in counts.items() if count])
+    counted = _list([message(f"manifest.count_{words[kind]}", count=count) for kind, count in counts.items() if count])
     advice = "manifest.advice_unopened" if side.opened else "manifest.advice"
     return Finding(
         _CODE,
         Conclusion.FOUND,
-        message("manifest.finding", side=side.name, reference=reference.name, told=told),
+        message("manifest.finding", side=side.name, reference=reference.name, told=counted),
         advice=message(advice, names=names_of(list(_names(found))), reference=reference.name),
         where=where,
-        evidence=[{kind: [one.path for one in getattr(found, kind)[:_ROWS]]} for kind in _KINDS if counts[kind]],
+        evidence=[{kind: [entry.path for entry in getattr(found, kind)[:_ROWS]]} for kind in _KINDS if counts[kind]],
     )
 
 
 def _names(found: Difference) -> Iterator[str]:
     for kind in ("changed", "missing", "unread", "renamed", "extra"):
-        yield from (one.path for one in getattr(found, kind))
+        yield from (entry.path for entry in getattr(found, kind))
 
 
 def _list(parts: Sequence[Message]) -> Message:
@@ -144,10 +147,10 @@ def _blocks(all: Differences) -> Iterator[Block]:
 def _tables(side: Side, found: Difference) -> Iterator[Block]:
     yield from _table("changed", side, found.changed, ["path", "size", "other_size"], _changed_row)
     missing = "unopened" if side.opened else "missing"
-    yield from _table(missing, side, found.missing, ["path", "same_as"], lambda one: [one.path, one.twin])
-    yield from _table("unread", side, found.unread, ["path", "reason"], lambda one: [one.path, why(one)])
+    yield from _table(missing, side, found.missing, ["path", "same_as"], lambda lone: [lone.path, lone.twin])
+    yield from _table("unread", side, found.unread, ["path", "reason"], lambda unread: [unread.path, why(unread)])
     yield from _table("renamed", side, found.renamed, ["path", "other_path"], _renamed_row)
-    yield from _table("extra", side, found.extra, ["path", "same_as"], lambda one: [one.path, one.twin])
+    yield from _table("extra", side, found.extra, ["path", "same_as"], lambda lone: [lone.path, lone.twin])
 
 
 def _changed_row(changed: Changed) -> list[object]:
@@ -158,16 +161,18 @@ def _renamed_row(renamed: Renamed) -> list[object]:
     return [renamed.path, renamed.other_path]
 
 
-def _table(kind: str, side: Side, found: Sequence[Any], columns: Sequence[str], row: Any) -> Iterator[Block]:
+def _table(
+    kind: str, side: Side, found: Sequence[_Entry], columns: Sequence[str], row: Callable[[_Entry], Sequence[object]]
+) -> Iterator[Block]:
     if not found:
         return
-    rows = [row(one) for one in found[:_ROWS]]
+    rows = [row(entry) for entry in found[:_ROWS]]
     # A column in which there is nothing says nothing.
-    kept = [place for place in range(len(columns)) if place == 0 or any(one[place] is not None for one in rows)]
+    kept = [place for place in range(len(columns)) if place == 0 or any(cells[place] is not None for cells in rows)]
     yield Table(
         message(f"manifest.table_{kind}", side=side.name, count=len(found)),
         [message(f"manifest.column_{columns[place]}") for place in kept],
-        [[one[place] for place in kept] for one in rows],
+        [[cells[place] for place in kept] for cells in rows],
     )
     if len(found) > _ROWS:
         yield Text(message("manifest.more_here", count=len(found) - _ROWS))

@@ -83,7 +83,7 @@ def differ(reference: Manifest, other: Manifest) -> Difference:
             sizes = (reference.sizes[place], other.sizes[at])
             changed.append(Changed(reference.paths[place], *(size if size != UNKNOWN else None for size in sizes)))
     only_there = [place for name, place in there.items() if name not in here]
-    unread_there = {shift.of_other(one.path): one for one in other.unread}
+    unread_there = {shift.of_other(unread.path): unread for unread in other.unread}
     unread = [
         unread_there[name]
         for place in only_here
@@ -141,7 +141,7 @@ def _renamed(
             found[place] = _likest(a.paths[place], b, waiting[digest])
     taken = set(found.values())
     pairs = [Renamed(a.paths[place], b.paths[at]) for place, at in found.items()]
-    return pairs, [one for one in only_a if one not in found], [one for one in only_b if one not in taken]
+    return pairs, [path for path in only_a if path not in found], [path for path in only_b if path not in taken]
 
 
 def _likest(name: str, other: Manifest, candidates: list[int]) -> int:
@@ -169,7 +169,7 @@ def _lone(manifest: Manifest, places: Sequence[int], other: Manifest) -> Iterato
 
 def duplicates(manifest: Manifest) -> list[Sequence[str]]:
     """Names of files with the same content, group by group in the order of their first names."""
-    kind = next((one for one in (MD5, FAST) if one in manifest.hashes), None)
+    kind = next((kind_of_hash for kind_of_hash in (MD5, FAST) if kind_of_hash in manifest.hashes), None)
     if kind is None:
         return []
     first: dict[bytes, int] = {}

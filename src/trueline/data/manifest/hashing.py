@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from time import sleep
-from typing import Any, Final
+from typing import Final, Protocol
 
 from trueline.data.manifest.listing import why_unread
 from trueline.formats.manifest.listed import DIGEST, FAST, MD5, NO_DIGEST, UNKNOWN, Digests, Unread
@@ -26,10 +26,10 @@ from trueline.model.trouble import Missing
 _BUFFER: Final = 1 << 19
 # A batch that the native code reads in one go: of larger files, too, there are then enough for most of its lanes.
 _ROOM: Final = 1 << 21
-_LARGE: Final = 8 << 20
+_LARGE_FILE_BYTES: Final = 8 << 20
 _BATCH_FILES: Final = 64
 _BATCH_BYTES: Final = 8 << 20
-_SHORT: Final = 0.001
+_IDLE_SECONDS: Final = 0.001
 _TELL_EVERY: Final = 0.2
 
 Progress = Callable[[int], None]
@@ -72,7 +72,7 @@ class _Work:
                 if not self.busy:
                     return None
             # Another thread may still come upon large files.
-            sleep(_SHORT)
+            sleep(_IDLE_SECONDS)
         return None
 
     def ended(self, batch: Sequence[int], large: Sequence[tuple[int, int]]) -> None:
@@ -100,7 +100,7 @@ def hash_files(
         if progress is not None:
             progress(done[0])
         return work.found
-    told = 0
+    reported = 0
     dones = [[0] for _ in range(count)]
     with ThreadPoolExecutor(count) as pool:
         waiting = {pool.submit(_run, work, done) for done in dones}
@@ -111,8 +111,8 @@ def hash_files(
                     future.result()
                 now = sum(done[0] for done in dones)
                 if progress is not None:
-                    progress(now - told)
-                told = now
+                    progress(now - reported)
+                reported = now
         finally:
             # Ctrl-C: the threads end with the piece or the small file that they are reading.
             work.stopped.set()
@@ -129,7 +129,7 @@ def _batches(sizes: array[int]) -> tuple[list[int], list[range]]:
     small: list[range] = []
     begin = held = 0
     for place, size in enumerate(sizes):
-        if size > _LARGE:
+        if size > _LARGE_FILE_BYTES:
             if begin < place:
                 small.append(range(begin, place))
             large.append(place)
@@ -144,7 +144,15 @@ def _batches(sizes: array[int]) -> tuple[list[int], list[range]]:
     return large, small
 
 
-def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], Any]]:
+class _Hash(Protocol):
+    """A hash of bytes to come: hashlib's, or xxhash's."""
+
+    def update(self, data: memoryview, /) -> None: ...
+
+    def digest(self) -> bytes: ...
+
+
+def _maker(kind: str) -> tuple[Callable[[memoryview], bytes], Callable[[], _Hash]]:
     """What gives the hash of bytes that are all there, and what begins one of bytes to come."""
     if kind == MD5:
         new = partial(hashlib.md5, usedforsecurity=False)

@@ -18,7 +18,8 @@ from trueline.formats.manifest.places import run_manifest
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 
-_FIRST: Final = 3
+# A note names so many files, and counts the others.
+_MAX_NAMED_FILES: Final = 3
 
 
 def hash_run(run: Path, kinds: Sequence[str], progress: Progress | None = None) -> tuple[Manifest, Path]:
@@ -53,7 +54,7 @@ def _changed(listed: Manifest, found: Manifest) -> Iterator[Message]:
         if then[name] != (found.sizes[place], _time(os.path.join(listed.root, name)))  # noqa: PTH118
     ]
     if changed:
-        yield message("manifest.note_changed_since", count=len(changed), first=", ".join(changed[:_FIRST]))
+        yield message("manifest.note_changed_since", count=len(changed), first=", ".join(changed[:_MAX_NAMED_FILES]))
 
 
 def _time(path: str) -> int | None:

@@ -20,7 +20,7 @@ _OF_HOST = re.compile(r"manifest-.+\.json")
 
 def is_run(path: Path) -> bool:
     """Whether a folder is a recorded run, or the beginning of one."""
-    return (path / "run.json").is_file() or any(any(path.glob(one)) for one in (RANK_PATTERN, LOG_PATTERN))
+    return (path / "run.json").is_file() or any(any(path.glob(pattern)) for pattern in (RANK_PATTERN, LOG_PATTERN))
 
 
 def opened_by(run: Path) -> list[Manifest]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.manifest.taking import fingerprint
 from trueline.formats.manifest.listed import HASHES, UNKNOWN, Manifest, Unread
@@ -18,7 +18,7 @@ _NAMES: Final = 3
 
 def result(name: str, manifest: Manifest, written: Path | None) -> Result:
     """For programs; the files themselves only where they are written nowhere else."""
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "root": manifest.root,
         "count": len(manifest.paths),
         "bytes": manifest.total,
@@ -40,7 +40,7 @@ def unread_json(unread: Unread) -> dict[str, object]:
 
 def _file_json(manifest: Manifest, place: int) -> dict[str, object]:
     size = manifest.sizes[place]
-    found: dict[str, Any] = {"path": manifest.paths[place], "size": size if size != UNKNOWN else None}
+    found: dict[str, object] = {"path": manifest.paths[place], "size": size if size != UNKNOWN else None}
     for kind in manifest.hashes:
         digest = manifest.digest(kind, place)
         found[kind] = digest.hex() if digest is not None else None
@@ -103,7 +103,7 @@ def unread_table(unread: Sequence[Unread]) -> Iterator[Table]:
         reasons.setdefault(one.reason, []).append(one)
     if reasons:
         columns = [message(f"manifest.column_{name}") for name in ("reason", "count", "first")]
-        rows = [[why(found[0]), len(found), names_of([one.path for one in found])] for found in reasons.values()]
+        rows = [[why(found[0]), len(found), names_of([unread.path for unread in found])] for found in reasons.values()]
         yield Table(message("manifest.skipped"), columns, rows)
 
 

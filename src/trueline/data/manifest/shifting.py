@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # So many names tell where both lists begin.
-_LOOKED_AT: Final = 2000
+_SAMPLED_NAMES: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def find_shift(reference: Sequence[str], other: Sequence[str]) -> Shift:
     if not reference or not other:
         return Shift()
     few, many, swapped = (reference, other, False) if len(reference) <= len(other) else (other, reference, True)
-    step = max(1, len(few) // _LOOKED_AT)
+    step = max(1, len(few) // _SAMPLED_NAMES)
     looked_at, known = few[::step], set(many)
     best, most = ("", ""), sum(name in known for name in looked_at)
     if most == len(looked_at):

@@ -18,7 +18,7 @@ def take_manifest(listing: Listing, kinds: Sequence[str], progress: Progress | N
     hashed = hash_files(listing.root, listing.names, listing.sizes, kinds, progress)
     if not hashed.unread:
         return Manifest(listing.root, listing.names, hashed.sizes, hashed.hashes, listing.unread)
-    unread = sorted([*listing.unread, *hashed.unread.values()], key=lambda one: one.path)
+    unread = sorted([*listing.unread, *hashed.unread.values()], key=lambda file: file.path)
     kept = [place for place in range(len(listing.names)) if place not in hashed.unread]
     return Manifest(
         listing.root,

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
+from trueline.data.pipeline.answers import (
+    Answers,
+    ColumnsJson,
+    Counted,
+    Facts,
+    FailureJson,
+    FieldJson,
+    Number,
+    OperatorJson,
+)
+from trueline.model.json_value import Json
 from trueline.model.location import Location
-
-Found = Mapping[str, Any]
+from trueline.model.numbers import decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +29,11 @@ class Some:
     first: Sequence[int]
 
     @classmethod
-    def from_json(cls, found: Sequence[Any]) -> Self:
+    def from_json(cls, found: Counted) -> Self:
         """Read [count, [indexes]]."""
-        return cls(found[0], found[1])
+        count, first = found
+        assert isinstance(count, int) and not isinstance(first, int)
+        return cls(count, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +58,12 @@ class Field:
     lacking: Sequence[int] = ()
 
     @classmethod
-    def from_json(cls, found: Found) -> Self:
+    def from_json(cls, found: FieldJson) -> Self:
         """Read what ``child/fields.py`` tells."""
         types, shapes, dtypes, nonfinite, whole = (
-            _groups(found[one]) for one in ("types", "shapes", "dtypes", "nonfinite", "whole")
+            _groups(found[kind]) for kind in ("types", "shapes", "dtypes", "nonfinite", "whole")
         )
-        low, high, mean, std = (found[one] for one in ("low", "high", "mean", "std"))
+        low, high, mean, std = (_number(found[number]) for number in ("low", "high", "mean", "std"))
         apart = (found["apart"][0], found["apart"][1]) if found["apart"] else None
         lacking = found.get("lacking", ())
         return cls(found["name"], types, shapes, dtypes, low, high, mean, std, nonfinite, whole, apart, lacking)
@@ -63,7 +75,7 @@ class Change:
 
     kind: str
     sample: int
-    numbers: Mapping[str, Any]
+    numbers: Mapping[str, Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ class Operator:
     place: int
     name: str
     kind: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Json]
     line: Location | None
     called: Location | None
     columns: Sequence[str]
@@ -89,7 +101,7 @@ class Operator:
     changes: Sequence[Change]
 
     @classmethod
-    def from_json(cls, found: Found) -> Self:
+    def from_json(cls, found: OperatorJson) -> Self:
         """Read what ``child/meter.py`` tells."""
         return cls(
             found["place"],
@@ -104,8 +116,8 @@ class Operator:
             found["typical"],
             found["waited"],
             (found["slowest"][0], found["slowest"][1]) if found["slowest"] else None,
-            [Field.from_json(one) for one in found["fields"]],
-            [Change(one["kind"], one["sample"], one["numbers"]) for one in found["changes"]],
+            [Field.from_json(field) for field in found["fields"]],
+            [Change(change["kind"], change["sample"], change["numbers"]) for change in found["changes"]],
         )
 
 
@@ -121,11 +133,11 @@ class Failure:
     sample: int | None = None
     operator: int | None = None
     again: Sequence[int] = ()
-    columns: Mapping[str, Any] | None = None
+    columns: ColumnsJson | None = None
     function: str = ""
 
     @classmethod
-    def from_json(cls, found: Found) -> Self:
+    def from_json(cls, found: FailureJson) -> Self:
         """Read what ``child/failing.py`` tells."""
         return cls(
             found["kind"],
@@ -150,12 +162,12 @@ class Evidence:
 
     framework: str
     kind: str
-    facts: Mapping[str, Any]
+    facts: Facts
     operators: Sequence[Operator] = ()
     sample: Sequence[Field] = ()
     looked: int = 0
     failures: Sequence[Failure] = ()
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Answers = field(default_factory=Answers)
     ended: Failure | None = None
 
     def operator(self, place: int | None) -> Operator | None:
@@ -168,8 +180,12 @@ class Evidence:
         return next((operator for operator in self.operators if operator.kind in ("dataset", "source")), None)
 
 
-def _groups(found: Mapping[str, Any]) -> dict[str, Some]:
-    return {name: Some.from_json(one) for name, one in found.items()}
+def _groups(found: Mapping[str, Counted]) -> dict[str, Some]:
+    return {name: Some.from_json(counted) for name, counted in found.items()}
+
+
+def _number(found: float | str | None) -> float | None:
+    return decode(found) if found is not None else None
 
 
 def read_line(found: object) -> Location | None:

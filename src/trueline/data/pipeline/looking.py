@@ -10,24 +10,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self, cast
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.faults import nearest
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.guest.wire import Content
+from trueline.data.pipeline.answers import Answers, Facts, LineJson
 from trueline.data.pipeline.evidence import Evidence, Failure, Field, Operator
 from trueline.data.pipeline.journal import BEFORE_SAMPLES, PATIENCE, Left
 from trueline.data.pipeline.judged import TRACED, judged, traced_as
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 
-_BATCHES: Final = 4
+# Enough that each of a few workers gives one.
+_RUN_BATCHES: Final = 4
 ENDED: Final = ("side.died_code", "side.died_signal", "side.died_killed", "side.garbled")
 # Of a dataset that is larger than what is looked at: so many of its last samples are.
-_LAST: Final = 16
-_MOST_COUNTED: Final = 20_000
+_LAST_SAMPLES: Final = 16
+# A stream with workers is counted to its end, but no further than this.
+_MAX_COUNTED_SAMPLES: Final = 20_000
 # Seconds more than what the process gives itself.
-_MARGIN: Final = 30.0
+_MARGIN_SECONDS: Final = 30.0
 
 
 class Pipeline(Guest):
@@ -45,12 +50,12 @@ class Pipeline(Guest):
             entry,
             python=wish.python,
             folder=folder,
-            timeout=max(wish.limit, wish.building, PATIENCE) + _MARGIN,
+            timeout=max(wish.limit, wish.building, PATIENCE) + _MARGIN_SECONDS,
             kwargs={"journal": str(journal), **wish.seconds},
         )
 
-    def _build(self, home: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        self._place = Path(kwargs["journal"]) / "place"
+    def _build(self, home: Path, args: Sequence[Json], kwargs: Mapping[str, Json]) -> None:
+        self._place = Path(str(kwargs["journal"])) / "place"
         super()._build(home, args, kwargs)
 
     def sign_of_life(self) -> float:
@@ -109,7 +114,7 @@ def look(entry: Entry, wish: Wish, tell: Callable[[str], None] = lambda _: None)
 class _Look:
     def __init__(self, pipeline: Pipeline, wish: Wish, folder: Path, tell: Callable[[str], None]) -> None:
         self.pipeline, self.wish, self.folder, self.tell = pipeline, wish, folder, tell
-        self.evidence = Evidence("", "", {})
+        self.evidence = Evidence("", "", Facts())
 
     def all(self) -> Evidence:
         """Ask until there is nothing more to ask, or nobody."""
@@ -136,15 +141,15 @@ class _Look:
     def _walk(self) -> None:
         self.tell("walking")
         known = self._ask("operators")["operators"]
-        self.evidence = replace(self.evidence, operators=[Operator.from_json(one) for one in known])
+        self.evidence = replace(self.evidence, operators=[Operator.from_json(operator) for operator in known])
         content = self._ask("walk", wanted=self._wanted())
         self.evidence = replace(
             self.evidence,
-            operators=[Operator.from_json(one) for one in content["operators"]],
-            sample=[Field.from_json(one) for one in content["sample"]],
+            operators=[Operator.from_json(operator) for operator in content["operators"]],
+            sample=[Field.from_json(field) for field in content["sample"]],
             looked=content["looked"],
-            failures=[Failure.from_json(one) for one in content["failures"]],
-            parts={"walk": {name: content[name] for name in ("nothing", "changed")}},
+            failures=[Failure.from_json(failure) for failure in content["failures"]],
+            parts=Answers(walk={"nothing": content["nothing"], "changed": content["changed"]}),
         )
 
     def _more(self) -> None:
@@ -160,13 +165,13 @@ class _Look:
         self._trace()
         workers = facts["workers"] if wish.workers is None else wish.workers
         if workers and not self.evidence.failures:
-            self._part("workers", random=bool(repeated.get("random")), most=_MOST_COUNTED)
-        self._part("run", batches=_BATCHES)
+            self._part("workers", random=bool(repeated.get("random")), most=_MAX_COUNTED_SAMPLES)
+        self._part("run", batches=_RUN_BATCHES)
 
     def _trace(self) -> None:
         """The very line of what was found by its values."""
         self.tell("trace")
-        lines: dict[str, Any] = {}
+        lines: dict[str, LineJson] = {}
         for finding in judged(self.evidence):
             what = TRACED.get(finding.extra["kind"])
             if what is not None and finding.extra["place"] is not None and finding.extra["samples"]:
@@ -178,13 +183,13 @@ class _Look:
             lines["draws"] = self._ask("trace", what="draws", operator=drawing, sample=sample, field=None)["line"]
         self.evidence = replace(self.evidence, parts={**self.evidence.parts, "lines": lines})
 
-    def _part(self, name: str, **asked: object) -> dict[str, object]:
+    def _part(self, name: str, **asked: object) -> Content:
         self.tell(name)
         content = self._ask(name, **asked)
-        self.evidence = replace(self.evidence, parts={**self.evidence.parts, name: content})
+        self.evidence = replace(self.evidence, parts=cast(Answers, {**self.evidence.parts, name: content}))
         return content
 
-    def _ask(self, name: str, **asked: object) -> dict[str, Any]:
+    def _ask(self, name: str, **asked: object) -> Content:
         return self.pipeline.ask({"do": name, **asked})[0]
 
     def _wanted(self) -> list[int]:
@@ -193,7 +198,7 @@ class _Look:
         if not self.evidence.facts["indexed"] or length is None or length <= most:
             return list(range(min(length, most) if length is not None and self.evidence.facts["indexed"] else most))
         first = max(1, most // 2)
-        last = min(_LAST, max(0, most - first))
+        last = min(_LAST_SAMPLES, max(0, most - first))
         between = most - first - last
         spread = [first + place * (length - last - first) // max(between, 1) for place in range(between)]
         return sorted({*range(first), *spread, *range(length - last, length)})

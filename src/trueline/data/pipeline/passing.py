@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content
+from trueline.data.pipeline.answers import Facts, StepJson
 from trueline.data.pipeline.evidence import Failure
 from trueline.data.pipeline.journal import Left
 from trueline.data.pipeline.looking import ENDED, Pipeline, Wish
@@ -23,7 +24,7 @@ from trueline.kernel.array import Array
 class Passed:
     """Samples: the steps of their first value, for each sample what was there before and after them, and all values."""
 
-    steps: Sequence[Mapping[str, Any]]
+    steps: Sequence[StepJson]
     states: Sequence[Sequence[Array]]
     fields: Sequence[Sequence[Array]]
     indexes: Sequence[int]
@@ -42,9 +43,9 @@ class Passing:
         self.entry, self._wish = entry, wish
         self._stack = ExitStack()
         journal = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="trueline-"))
-        self._given: dict[str, Any] = {"journal": journal, **wish.seconds}
+        self._given: dict[str, str | float] = {"journal": journal, **wish.seconds}
         self._pipeline = self._stack.enter_context(Pipeline.begin(entry, wish, Path(journal), folder=folder))
-        self._facts: Mapping[str, Any] | None = None
+        self._facts: Facts | None = None
 
     def again(self, entry: Entry, *, folder: Path | None = None) -> None:
         """Another pipeline in the same process."""
@@ -58,7 +59,7 @@ class Passing:
         self._stack.close()
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Facts:
         """What is known of the pipeline; a Trouble where it cannot be built."""
         if self._facts is None:
             content = self._pipeline.build_reply()
@@ -96,7 +97,7 @@ class Passing:
         except SideTrouble as trouble:
             if trouble.message.id not in ENDED:
                 raise
-            left = Left(Path(self._given["journal"]))
+            left = Left(Path(str(self._given["journal"])))
             where = "-" if left.sample is None else str(left.sample)
             found = SideTrouble("data_pair.ended", side=str(self.entry), sample=where, problem=trouble.message)
             found.output = trouble.output

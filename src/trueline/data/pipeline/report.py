@@ -37,8 +37,8 @@ def result(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Resul
         "fields": [_field_json(field) for field in evidence.sample],
     }
     code = Exit.PROBLEM if roots(findings) else Exit.FINE
-    told = [replace(finding, extra={name: finding.extra[name] for name in _TOLD}) for finding in findings]
-    return Result("data debug", _conclusion(entry, evidence, findings), code, told, fields)
+    shown = [replace(finding, extra={name: finding.extra[name] for name in _TOLD}) for finding in findings]
+    return Result("data debug", _conclusion(entry, evidence, findings), code, shown, fields)
 
 
 def report(entry: str, evidence: Evidence, findings: Sequence[Finding]) -> Report:
@@ -92,9 +92,9 @@ def _operators(evidence: Evidence, findings: Sequence[Finding]) -> Table:
 
 
 def _first(operator: Operator) -> list[object]:
-    field = next((one for one in operator.fields if one.shapes), None)
+    field = next((output for output in operator.fields if output.shapes), None)
     if field is None:
-        kinds = [name for one in operator.fields for name in one.types]
+        kinds = [name for output in operator.fields for name in output.types]
         return [None, ", ".join(dict.fromkeys(kinds)) or None, None]
     return [_some(list(field.shapes)), _some(list(field.dtypes)), _range(field)]
 

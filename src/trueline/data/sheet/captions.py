@@ -40,7 +40,7 @@ def fact_lines(card: Card) -> list[Line]:
         if shown.part is not None:
             found.append(message("sheet.part", part=shown.part, shape="×".join(map(str, shown.shape))))
     if card.series is not None:
-        finite = [one for one in card.series if one - one == 0]
+        finite = [value for value in card.series if value - value == 0]
         if finite:
             found.append(f"{min(finite):.4g} … {max(finite):.4g}")
         if len(finite) < len(card.series):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from trueline.data.sheet.labels import Label, told_label
 from trueline.data.sheet.pixels import Shown, looks_like_image, show_array
 from trueline.data.sheet.sampling import Drawn, Group
-from trueline.data.source import Picture, Source
+from trueline.data.source import Cell, Picture, Sample, Source
 from trueline.data.sources.images import looks_like_image as begins_like_image
 from trueline.data.sources.pictures import decode_bytes
 from trueline.model.message import Message, message
@@ -98,7 +98,7 @@ class _Showing:
     main: Sequence[str]
     others: Sequence[str]
 
-    def value(self, sample: Mapping[str, object]) -> Any:
+    def value(self, sample: Mapping[str, object]) -> Cell:
         """What is shown large: of a run what entered the network, which is the batch itself where nothing else is."""
         return next((sample[name] for name in self.main if sample.get(name) is not None), None)
 
@@ -139,7 +139,9 @@ def _kind(value: object) -> int:
         # A word or a name is a cell of a table.
         return _TEXT if len(value) > _LONG_WORD else _PLAIN
     if isinstance(value, list | tuple) and len(value) > 1:
-        return _SERIES if len(value) >= _LEAST_SERIES and all(isinstance(one, float) for one in value) else _TOKENS
+        return (
+            _SERIES if len(value) >= _LEAST_SERIES and all(isinstance(number, float) for number in value) else _TOKENS
+        )
     return _PLAIN
 
 
@@ -156,21 +158,21 @@ def _positions(source: Source, wanted: set[int]) -> dict[int, int]:
     return found
 
 
-def _card(showing: _Showing, index: int, sample: Mapping[str, Any], group: Group, position: int | None) -> Card:
+def _card(showing: _Showing, index: int, sample: Sample, group: Group, position: int | None) -> Card:
     label = group.label
     if label is None and showing.label is not None:
         label = told_label(sample.get(showing.label))
-    places: dict[str, Any] = {"position": position}
+    card = Card(index, label, position=position)
     if showing.run:
-        where = {"step": "step", "rank": "rank", "sample": "index"}
-        places |= {name: _whole(sample.get(field)) for name, field in where.items()}
+        step, rank, number = (_whole(sample.get(field)) for field in ("step", "rank", "index"))
+        card = replace(card, step=step, rank=rank, sample=number)
     facts = [(name, _short(sample.get(name))) for name in showing.others]
     if not showing.main:
-        return Card(index, label, facts=facts, **places)
+        return replace(card, facts=facts)
     known = [fact for fact in facts if _says_something(sample.get(fact[0]))][:_FACTS]
     value = showing.value(sample)
     file = value.place if isinstance(value, Picture) and value.place else None
-    return Card(index, label, facts=known, file=file, **_shown(value), **places)
+    return _showing(replace(card, facts=known, file=file), value)
 
 
 def _says_something(value: object) -> bool:
@@ -182,24 +184,25 @@ def _whole(value: object) -> int | None:
     return int(value) if isinstance(value, int | np.integer) else None
 
 
-def _shown(value: Any) -> dict[str, Any]:
-    """How a value is shown."""
+def _showing(card: Card, value: Cell) -> Card:
+    """The card with its value, as it is shown."""
     kind = _kind(value)
     if value is None:
-        return {"broken": message("sheet.no_value")}
+        return replace(card, broken=message("sheet.no_value"))
     if isinstance(value, bytes | bytearray | memoryview) and kind == _PICTURE:
         value = decode_bytes(bytes(value), "")
     if isinstance(value, Picture):
         if value.pixels is None:
-            return {"broken": Message(f"sources.{value.broken}") if value.broken else message("sheet.no_value")}
-        return {"picture": show_array(value.pixels, colours_last=True)}
+            why = Message(f"sources.{value.broken}") if value.broken else message("sheet.no_value")
+            return replace(card, broken=why)
+        return replace(card, picture=show_array(value.pixels, colours_last=True))
     if isinstance(value, np.ndarray) and kind == _PICTURE:
-        return {"picture": show_array(value)}
+        return replace(card, picture=show_array(value))
     if kind == _SERIES:
-        return {"series": [float(one) for one in value]}
+        return replace(card, series=[float(number) for number in value])
     if isinstance(value, str):
-        return {"text": value[:_LONGEST] + (" …" if len(value) > _LONGEST else "")}
-    return {"text": _short(value, _VALUES)}
+        return replace(card, text=value[:_LONGEST] + (" …" if len(value) > _LONGEST else ""))
+    return replace(card, text=_short(value, _VALUES))
 
 
 def _short(value: object, most: int = 8) -> str:
@@ -216,7 +219,7 @@ def _short(value: object, most: int = 8) -> str:
         if value.ndim > 1:
             return f"{'×'.join(map(str, value.shape))} {value.dtype}"
     if isinstance(value, np.ndarray | list | tuple):
-        shown = " ".join(_short(one) for one in value[:most])
+        shown = " ".join(_short(item) for item in value[:most])
         return shown + (f" … ({len(value)})" if len(value) > most else "")
     if isinstance(value, np.generic):
         value = value.item()

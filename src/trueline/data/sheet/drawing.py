@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PIL import Image, ImageDraw
 
@@ -120,7 +120,7 @@ class ContactSheet:
                 cards = cards[columns:]
         return [_Shelf(shelve) for shelve in shelves if shelve]
 
-    def _draw_shelf(self, image: Any, draw: Any, shelf: _Shelf, top: int) -> None:
+    def _draw_shelf(self, image: Image.Image, draw: ImageDraw.ImageDraw, shelf: _Shelf, top: int) -> None:
         x = _MARGIN
         for group, cards in shelf.groups:
             width = _wide(len(cards))
@@ -136,7 +136,7 @@ class ContactSheet:
                 self._draw_card(image, draw, card, at)
             x += width + _BETWEEN
 
-    def _draw_card(self, image: Any, draw: Any, card: Card, at: tuple[int, int]) -> None:
+    def _draw_card(self, image: Image.Image, draw: ImageDraw.ImageDraw, card: Card, at: tuple[int, int]) -> None:
         x, y = at
         box = (x, y, x + _SIDE - 1, y + _SIDE - 1)
         if card.picture is not None:
@@ -157,7 +157,7 @@ class ContactSheet:
             self._small.write(draw, (x, y), self._small.cut(self._text(line), _SIDE), _QUIET)
             y += self._small.height
 
-    def _draw_words(self, draw: Any, card: Card, box: tuple[int, int, int, int]) -> None:
+    def _draw_words(self, draw: ImageDraw.ImageDraw, card: Card, box: tuple[int, int, int, int]) -> None:
         """A card that has no picture among cards that have: why, or its text."""
         if card.broken is not None:
             draw.rectangle(box, _RED_TINT, _RED, 2)
@@ -197,7 +197,7 @@ class ContactSheet:
             for group, _, lines in self._rows()
         ]
 
-    def _draw_rows(self, draw: Any, top: int) -> None:
+    def _draw_rows(self, draw: ImageDraw.ImageDraw, top: int) -> None:
         aside, y = self._aside, top
         for group, card, lines in self._rows():
             if group is not None:

@@ -44,7 +44,7 @@ def _of_several(value: object) -> Label:
         return told_label(array.reshape(-1)[0])
     if array.ndim == 1 and array.dtype.kind in "biuf" and np.isin(array, (0, 1)).all() and array.sum() == 1:
         return int(array.argmax())
-    shown = [str(told_label(one)) for one in array.reshape(-1)[:_VALUES]]
+    shown = [str(told_label(element)) for element in array.reshape(-1)[:_VALUES]]
     return f"[{' '.join(shown)}{' …' if array.size > _VALUES else ''}]"
 
 

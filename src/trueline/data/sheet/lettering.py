@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from PIL import ImageFont
+from PIL import ImageDraw, ImageFont
 
 # Where systems keep fonts, and those that have the characters that most fonts lack.
 _FOLDERS: Final = (
@@ -41,10 +41,10 @@ class Lettering:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._fonts: list[Any] = [ImageFont.load_default(size)]
+        self._fonts: list[ImageFont.FreeTypeFont] = [ImageFont.load_default(size)]
         self._fonts += [ImageFont.truetype(str(path), size) for path in _more_fonts()]
         self._nothing = [bytes(font.getmask(_NOWHERE)) for font in self._fonts]
-        self._known: dict[str, Any | None] = {" ": self._fonts[0]}
+        self._known: dict[str, ImageFont.FreeTypeFont | None] = {" ": self._fonts[0]}
         self.missing: set[str] = set()
 
     @property
@@ -82,14 +82,14 @@ class Lettering:
             rest = rest[end:].lstrip()
         return found
 
-    def write(self, draw: Any, at: tuple[float, float], text: str, fill: Any) -> None:
+    def write(self, draw: ImageDraw.ImageDraw, at: tuple[float, float], text: str, fill: tuple[int, int, int]) -> None:
         """Draws a line of text; ``at`` is its upper left."""
         x, y = at
         for font, part in self._runs(text):
             draw.text((x, y + self.size), part, fill, font=font, anchor="ls")
             x += font.getlength(part)
 
-    def _runs(self, text: str) -> Iterator[tuple[Any, str]]:
+    def _runs(self, text: str) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
         """The text in pieces that one font can write."""
         held, font = "", self._fonts[0]
         for character in text:
@@ -105,7 +105,7 @@ class Lettering:
         if held:
             yield font, held
 
-    def _font_of(self, character: str) -> Any | None:
+    def _font_of(self, character: str) -> ImageFont.FreeTypeFont | None:
         if character not in self._known:
             fonts = zip(self._fonts, self._nothing, strict=True)
             self._known[character] = next(

@@ -16,7 +16,7 @@ _COLOURS: Final = (1, 3, 4)
 _ODD: Final = (255, 0, 255)
 _BACKGROUND: Final = 238
 # A thumbnail needs no more: of larger ones every n-th row and column is taken.
-_MOST: Final = 1024
+_MAX_SIDE_PIXELS: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def looks_like_image(array: Array) -> bool:
 
 
 def _sides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(one for place, one in enumerate(shape) if place != _colour_axis(shape))
+    return tuple(side for place, side in enumerate(shape) if place != _colour_axis(shape))
 
 
 def _colour_axis(shape: tuple[int, ...]) -> int | None:
@@ -69,7 +69,7 @@ def show_array(array: Array, *, colours_last: bool = False) -> Shown:
         array = array[..., None]
     if array.shape[2] not in _COLOURS:
         array, part = array[..., :1], 0
-    step = [max(1, side // _MOST) for side in array.shape[:2]]
+    step = [max(1, side // _MAX_SIDE_PIXELS) for side in array.shape[:2]]
     array = array[:: step[0], :: step[1]]
     pixels, low, high, odd = _scaled(array)
     return Shown(_three_colours(pixels), whole.shape, str(whole.dtype), low, high, odd, part)

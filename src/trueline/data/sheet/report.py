@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.sheet.captions import fact_lines, label_line, place_lines
 from trueline.data.sheet.cards import Card, CardGroup
@@ -114,9 +114,9 @@ def _rows(sheet: Sheet) -> Table:
     columns = [
         *labels,
         message("sheet.column_sample"),
-        *(message("sheet.field", name=one) for one, _ in cards[0].facts),
+        *(message("sheet.field", name=field) for field, _ in cards[0].facts),
     ]
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for card in cards:
         where = [line.text() if isinstance(line, Message) else line for line in place_lines(card)]
         label = [] if sheet.label is None else [label_line(card.label)]
@@ -143,7 +143,7 @@ def _tile(card: Card, pictures: bool) -> Tile:
 
 def result(sheet: Sheet, written: Path | None) -> Result:
     """For programs."""
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "source": sheet.source.name,
         "kind": sheet.source.kind,
         "label": sheet.label,
@@ -157,7 +157,7 @@ def result(sheet: Sheet, written: Path | None) -> Result:
     return Result("data sheet", conclusion(sheet), fields=fields)
 
 
-def _json(card: Card) -> dict[str, Any]:
+def _json(card: Card) -> dict[str, object]:
     return {
         "index": card.index,
         "label": card.label,

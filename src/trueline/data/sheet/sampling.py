@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from trueline.data.sheet.labels import Label, in_order, is_class, told_label
-from trueline.data.source import Chunk, Column, Source
+from trueline.data.source import Cell, Chunk, Column, Source
 
 _Numbers = npt.NDArray[np.uint64]
 _PIECE: Final = 1 << 20
@@ -177,8 +177,8 @@ class _Pools:
         if label in self.by_label:
             return self.by_label[label]
         if label not in self._numbers and len(self._numbers) < _COUNTED:
-            told = blake2b(f"{self._seed} {type(label).__name__} {label}".encode("utf-8", "replace"), digest_size=8)
-            self._numbers[label] = int.from_bytes(told.digest(), "little")
+            digest = blake2b(f"{self._seed} {type(label).__name__} {label}".encode("utf-8", "replace"), digest_size=8)
+            self._numbers[label] = int.from_bytes(digest.digest(), "little")
             if len(self.by_label) < self._most or self._numbers[label] < self._numbers[self._last()]:
                 self.by_label[label] = _Pool(self._count)
                 if len(self.by_label) > self._most:
@@ -196,7 +196,7 @@ def _by_label(column: Column) -> Iterator[tuple[Label, npt.NDArray[np.intp]]]:
         places = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
         yield from ((told_label(label), at) for label, at in zip(labels, places, strict=True))
         return
-    found: dict[Any, list[int]] = {}
+    found: dict[Cell, list[int]] = {}
     for place, value in enumerate(column):
         found.setdefault(told_label(value), []).append(place)
-    yield from ((one, np.array(at, np.intp)) for one, at in found.items())
+    yield from ((label, np.array(at, np.intp)) for label, at in found.items())

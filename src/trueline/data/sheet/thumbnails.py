@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -19,7 +19,7 @@ _PANEL: Final = (246, 247, 249)
 _FINER: Final = 3
 
 
-def thumbnail(shown: Shown, side: int) -> Any:
+def thumbnail(shown: Shown, side: int) -> Image.Image:
     """The image within a square; small ones are made larger in whole steps, so that each pixel is seen."""
     image = reduced(shown, side)
     factor = side // max(image.size)
@@ -28,22 +28,22 @@ def thumbnail(shown: Shown, side: int) -> Any:
     return image.resize((image.width * factor, image.height * factor), Image.Resampling.NEAREST)
 
 
-def reduced(shown: Shown, side: int) -> Any:
+def reduced(shown: Shown, side: int) -> Image.Image:
     """The image, no larger than a square."""
     image = Image.fromarray(np.ascontiguousarray(shown.pixels))
     largest = max(image.size)
     if largest <= side:
         return image
-    width, height = (max(1, round(one * side / largest)) for one in image.size)
+    width, height = (max(1, round(length * side / largest)) for length in image.size)
     return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def series_image(values: Sequence[float], side: tuple[int, int]) -> object:
+def series_image(values: Sequence[float], side: tuple[int, int]) -> Image.Image:
     """A series as a line from its lowest to its highest value; what is not finite is a mark below."""
     width, height = side[0] * _FINER, side[1] * _FINER
     image = Image.new("RGB", (width, height), _PANEL)
     draw = ImageDraw.Draw(image)
-    finite = [one for one in values if math.isfinite(one)]
+    finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     span = (high - low) or 1.0
     margin = 4 * _FINER
@@ -70,7 +70,7 @@ def series_image(values: Sequence[float], side: tuple[int, int]) -> object:
     return image.resize(side, Image.Resampling.LANCZOS)
 
 
-def png(image: Any) -> bytes:
+def png(image: Image.Image) -> bytes:
     """An image as a file."""
     held = io.BytesIO()
     image.save(held, "PNG")

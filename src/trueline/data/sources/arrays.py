@@ -72,10 +72,10 @@ def _splits(path: Path, arrays: Mapping[str, Stored], only: str | None, skipped:
         field, split = split_off(name)
         by_split.setdefault(split, {})[field] = stored
     # One array that happens to be called so makes no splits.
-    if len([one for one in by_split if one]) < 2 and only is None:
+    if len([split for split in by_split if split]) < 2 and only is None:
         by_split = {"": dict(arrays)}
     if only is not None and only not in by_split:
-        known = ", ".join(one for one in by_split if one) or "-"
+        known = ", ".join(split for split in by_split if split) or "-"
         raise BadFile(path, message("sources.no_split", split=only, known=known).text())
     parts = []
     for split, fields in by_split.items():
@@ -117,9 +117,9 @@ def _part(place: str, arrays: Mapping[str, Stored], same: Mapping[str, str | Non
 
 def _of_folder(path: Path, name: str, label: str | None) -> Source:
     """Archives that are shards of one table, files that are its columns, or files that are samples."""
-    names = sorted(one.name for one in path.iterdir())
-    archives = [one for one in names if one.lower().endswith(".npz")]
-    single = [one for one in names if one.lower().endswith(".npy")]
+    names = sorted(entry.name for entry in path.iterdir())
+    archives = [name for name in names if name.lower().endswith(".npz")]
+    single = [name for name in names if name.lower().endswith(".npy")]
     skipped = Skipped()
     parts: list[Part] = []
     if archives and not single:

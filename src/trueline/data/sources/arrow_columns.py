@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 from trueline.data.sources.pictures import THREADS, decode, decode_bytes, decoded_size, has_pillow
 from trueline.formats.printable import is_plain_name
 from trueline.kernel.array import Array
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _FIXED: Final = ("Array2D", "Array3D", "Array4D", "Array5D")
 
@@ -36,12 +39,12 @@ class Feature:
         return cls(
             str(page.get("_type", "")),
             [str(name) for name in names] if isinstance(names, list) else (),
-            [one for one in shape if isinstance(one, int) and one > 0] if isinstance(shape, list) else (),
+            [side for side in shape if isinstance(side, int) and side > 0] if isinstance(shape, list) else (),
             str(page.get("dtype", "")),
         )
 
 
-def column_of(column: Any, feature: Feature, folder: Path) -> Column:
+def column_of(column: pyarrow.Array, feature: Feature, folder: Path) -> Column:
     """The values of a column: an array where they are numbers and none is missing, else a list."""
     import pyarrow as arrow
 
@@ -61,7 +64,7 @@ def column_of(column: Any, feature: Feature, folder: Path) -> Column:
         return np.array(column.to_numpy(zero_copy_only=False))
     if (arrow.types.is_list(kind) or arrow.types.is_large_list(kind)) and _is_number(kind.value_type):
         return _rows(column)
-    values: list[Any] = column.to_pylist()
+    values: list[Cell] = column.to_pylist()
     return values
 
 
@@ -71,7 +74,7 @@ def _is_number(kind: object) -> bool:
     return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))
 
 
-def _named(column: Any, names: Sequence[str]) -> list[Any]:
+def _named(column: pyarrow.Array, names: Sequence[str]) -> list[Cell]:
     """Labels by name; -1 is what has none, and a number that no class has stays one."""
     values = column.to_pylist()
     return [
@@ -79,10 +82,10 @@ def _named(column: Any, names: Sequence[str]) -> list[Any]:
     ]
 
 
-def _rows(column: Any) -> list[Any]:
+def _rows(column: pyarrow.Array) -> list[Cell]:
     """Sequences of numbers, each an array."""
     if column.values.null_count:
-        found: list[Any] = column.to_pylist()
+        found: list[Cell] = column.to_pylist()
         return found
     values: Array = column.values.to_numpy(zero_copy_only=False)
     ends: list[int] = column.offsets.to_pylist()
@@ -93,32 +96,32 @@ def _rows(column: Any) -> list[Any]:
     ]
 
 
-def _fixed(column: Any, feature: Feature) -> Column:
+def _fixed(column: pyarrow.Array, feature: Feature) -> Column:
     """Arrays of one shape, which Arrow has as lists of lists."""
     try:
         return np.array(column.to_pylist(), feature.dtype or None).reshape(len(column), *feature.shape)
     except (ValueError, TypeError):
-        found: list[Any] = column.to_pylist()
+        found: list[Cell] = column.to_pylist()
         return found
 
 
-def _media(column: Any, pictures: bool, folder: Path) -> list[Any]:
+def _media(column: pyarrow.Array, pictures: bool, folder: Path) -> list[Cell]:
     """Images, decoded, and sounds, as bytes."""
-    values: list[dict[str, Any] | None] = column.to_pylist()
+    values: list[dict[str, Cell] | None] = column.to_pylist()
     if not pictures or not has_pillow():
         return [value.get("bytes") if value is not None else None for value in values]
     with ThreadPoolExecutor(THREADS) as threads:
-        return list(threads.map(lambda one: _picture(one, folder), values))
+        return list(threads.map(lambda value: _picture(value, folder), values))
 
 
-def size_of_picture(scalar: Any) -> int:
+def size_of_picture(scalar: pyarrow.Scalar) -> int:
     """How much memory the image of a cell takes when it is decoded; 0 where that is not known."""
     value = scalar.as_py()
     data = value.get("bytes") if isinstance(value, dict) else None
     return decoded_size(data) if isinstance(data, bytes) else 0
 
 
-def _picture(value: dict[str, Any] | None, folder: Path) -> Picture | None:
+def _picture(value: dict[str, Cell] | None, folder: Path) -> Picture | None:
     if value is None:
         return None
     data, path = value.get("bytes"), value.get("path")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Column
+from trueline.data.source import Cell, Column
 from trueline.data.sources.delimited import is_number
 from trueline.data.sources.duck import Fetched
 from trueline.data.sources.relation import Form, TableColumn
@@ -23,7 +23,7 @@ def plain_column(found: Fetched, column: TableColumn) -> Column:
         if found.null is None and found.values.dtype.kind in "biuf":
             return found.values
         return _listed(found)
-    cells = [None if one is None else str(one) for one in _listed(found)]
+    cells = [None if cell is None else str(cell) for cell in _listed(found)]
     if column.form is Form.JSON:
         return _numbers_or([None if cell is None else from_json(cell) for cell in cells])
     numbers = [cell for cell in cells if cell is not None and is_number(cell)]
@@ -33,7 +33,7 @@ def plain_column(found: Fetched, column: TableColumn) -> Column:
     return _numbers_or([number_of(cell) if cell is not None and is_number(cell) else cell for cell in cells])
 
 
-def _listed(found: Fetched) -> list[Any]:
+def _listed(found: Fetched) -> list[Cell]:
     """Values one by one; times are texts, as nothing is computed with them."""
     kind = found.values.dtype.kind
     values = found.values.astype(str).tolist() if kind in "mM" else found.values.tolist()
@@ -42,15 +42,15 @@ def _listed(found: Fetched) -> list[Any]:
     return [None if gone else _plain(value) for value, gone in zip(values, found.null.tolist(), strict=True)]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Cell) -> Cell:
     """A list with holes has its nulls as None."""
     if getattr(value, "mask", None) is None:
         return value
-    plain: Any = value.tolist()
+    plain: Cell = value.tolist()
     return plain
 
 
-def from_json(text: str) -> Any:
+def from_json(text: str) -> Cell:
     """A cell of a table of JSON as what it says; as it is written where that cannot be had."""
     try:
         return json.loads(text, parse_int=number_of)
@@ -67,7 +67,7 @@ def number_of(text: str) -> int | float:
         return float(text)
 
 
-def _numbers_or(values: Sequence[Any]) -> Column:
+def _numbers_or(values: Sequence[Cell]) -> Column:
     """An array where all values are numbers."""
     kinds = {type(value) for value in values}
     if kinds == {int} and all(-(2**63) <= value < 2**63 for value in values):

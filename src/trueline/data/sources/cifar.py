@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from trueline.data.source import Column, Skipped, Source
+from trueline.data.source import Column, Sample, Skipped, Source
 from trueline.data.sources.classes import lines_of, naming
 from trueline.data.sources.columns import ColumnSource, Part
 from trueline.data.sources.labels import choose_label
-from trueline.data.sources.rows import PlainRows, Rows, SeenRows
+from trueline.data.sources.rows import PlainRows, Readable, Reading, Rows, SeenRows
 from trueline.formats.pickled_arrays import read_pickle
 from trueline.kernel.array import Array
 from trueline.model.message import message
@@ -31,15 +31,18 @@ _NAMES: Final = {
 }
 _HUNDRED_NAMES: Final = ("meta", "fine_label_names")
 
+# Samples as a binary file has them, or arrays by name as a pickle has them.
+_Records: TypeAlias = Array | Mapping[str, Array]
+
 
 def cifar_names(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of the names in a folder that are files of CIFAR."""
     there = set(names)
-    ten = sorted(one for one in there if _BATCH.fullmatch(one))
+    ten = sorted(name for name in there if _BATCH.fullmatch(name))
     if "fine_label_names.txt" in there or {"train.bin", "test.bin"} <= there:
-        ten += [one for one in ("train.bin", "test.bin") if one in there and _is_hundred(folder / one)]
+        ten += [name for name in ("train.bin", "test.bin") if name in there and _is_hundred(folder / name)]
     if {"meta", "train"} <= there:
-        ten += [one for one in ("train", "test") if one in there]
+        ten += [name for name in ("train", "test") if name in there]
     return ten
 
 
@@ -58,12 +61,12 @@ def is_cifar(path: Path) -> bool:
 def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
     """A file, or all files of a folder."""
     folder = path if path.is_dir() else path.parent
-    files = cifar_names(folder, [one.name for one in folder.iterdir()]) if path.is_dir() else [path.name]
+    files = cifar_names(folder, [entry.name for entry in folder.iterdir()]) if path.is_dir() else [path.name]
     skipped = Skipped()
     splits = {_split(file) for file in files}
     names = _names_of_classes(folder, skipped)
     parts: list[Part] = []
-    held: dict[Path, Mapping[str, Any]] = {}
+    held: dict[Path, Mapping[str, Array]] = {}
     for file in sorted(files, key=lambda file: (_split(file) == "test", file)):
         same = {"split": _split(file)} if len(splits) > 1 else {}
         try:
@@ -77,7 +80,7 @@ def open_cifar(path: Path, name: str, label: str | None = None) -> Source:
             skipped.add("unreadable_file", f"{file}: {trouble.reason}")
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
-    fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
+    fields = list(dict.fromkeys(field for part in parts for field in (*part.columns, *part.same)))
     chosen = choose_label(name, fields, label)
     return ColumnSource(name, "cifar", fields, chosen, parts, skipped, names.get(chosen or "", ()))
 
@@ -102,26 +105,26 @@ def _names_of_classes(folder: Path, skipped: Skipped) -> dict[str, list[str]]:
     return found
 
 
-def _entry(found: Any, name: str) -> Any:
+def _entry(found: object, name: str) -> object:
     """An entry of a dictionary whose keys may be bytes."""
     if not isinstance(found, dict):
         return None
     return found.get(name, found.get(name.encode()))
 
 
-def _listed(found: Any, name: str) -> list[str]:
+def _listed(found: object, name: str) -> list[str]:
     entry = _entry(found, name)
-    return [_text(one) for one in entry] if isinstance(entry, list) else []
+    return [_text(name_of_class) for name_of_class in entry] if isinstance(entry, list) else []
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     # What a pickle nests can be far longer as text than the pickle is.
     return str(value) if isinstance(value, str | int | float) else type(value).__name__
 
 
-def _binary(path: Path, names: Mapping[str, list[str]], same: Mapping[str, Any], skipped: Skipped) -> Part:
+def _binary(path: Path, names: Mapping[str, list[str]], same: Sample, skipped: Skipped) -> Part:
     dtype = _TEN if _BATCH.fullmatch(path.name) else _HUNDRED
     size = path.stat().st_size
     length, rest = divmod(size, dtype.itemsize)
@@ -131,10 +134,10 @@ def _binary(path: Path, names: Mapping[str, list[str]], same: Mapping[str, Any],
 
 
 def _looked_at(
-    path: Path, rows: Rows, fields: Sequence[str], names: Mapping[str, list[str]], same: Mapping[str, Any]
+    path: Path, rows: Readable[_Records], fields: Sequence[str], names: Mapping[str, list[str]], same: Sample
 ) -> Part:
-    last: dict[Any, Any] = {}
-    looks: dict[str, Callable[[Any], Column]] = {"image": lambda found: _channels_last(found["image"])}
+    last: dict[Reading, _Records] = {}
+    looks: dict[str, Callable[[_Records], Column]] = {"image": lambda found: _channels_last(found["image"])}
     for field in fields:
         if field != "image":
             looks[field] = _looking_at(field, naming(names.get(field, [])))
@@ -142,7 +145,7 @@ def _looked_at(
     return Part(path.name, rows.length, columns, same)
 
 
-def _looking_at(field: str, named: Callable[[Any], Column]) -> Callable[[Any], Column]:
+def _looking_at(field: str, named: Callable[[Column], Column]) -> Callable[[_Records], Column]:
     return lambda found: named(found[field])
 
 
@@ -153,13 +156,13 @@ def _channels_last(images: Array) -> Array:
 class _PickledRows:
     """The images and labels of a pickle, which is read as a whole, and forgotten once the next one is."""
 
-    def __init__(self, path: Path, length: int, held: dict[Path, Mapping[str, Any]]) -> None:
+    def __init__(self, path: Path, length: int, held: dict[Path, Mapping[str, Array]]) -> None:
         self._path = path
         self._held = held
         self.length = length
         self.row_bytes = _TEN.itemsize
 
-    def read(self, start: int, stop: int) -> Any:
+    def read(self, start: int, stop: int) -> Mapping[str, Array]:
         """Arrays by name, as records have them."""
         if self._path not in self._held:
             self._held.clear()
@@ -184,13 +187,13 @@ def _of_pickle(path: Path) -> dict[str, Array]:
 def _pickled(
     path: Path,
     names: Mapping[str, list[str]],
-    same: Mapping[str, Any],
+    same: Sample,
     skipped: Skipped,
-    held: dict[Path, Mapping[str, Any]],
+    held: dict[Path, Mapping[str, Array]],
 ) -> Part:
     found = _of_pickle(path)
     lengths = {len(array) for array in found.values()}
     if len(lengths) > 1:
         skipped.add("unequal_length", f"{path.name}: {sorted(lengths)}")
-    rows: Any = _PickledRows(path, min(lengths), held)
-    return _looked_at(path, rows, [one for one in found if one != "image"], names, same)
+    rows = _PickledRows(path, min(lengths), held)
+    return _looked_at(path, rows, [field for field in found if field != "image"], names, same)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def lines_of(path: Path) -> list[str]:
     return [splitline.strip() for splitline in text.splitlines() if splitline.strip()]
 
 
-def naming(names: Sequence[str]) -> Callable[[Any], Column]:
+def naming(names: Sequence[str]) -> Callable[[Column], Column]:
     """What makes names of numbers; a number that no class has stays one."""
     return partial(_named, list(names))
 
@@ -32,4 +32,4 @@ def _named(names: Sequence[str], found: object) -> Column:
     values: Array = np.asarray(found)
     if not names:
         return values.astype(np.int64)
-    return [names[one] if 0 <= one < len(names) else one for one in values.tolist()]
+    return [names[number] if 0 <= number < len(names) else number for number in values.tolist()]

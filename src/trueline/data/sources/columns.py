@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.source import Chunk, Column, Sample, Skipped
 from trueline.data.sources.rows import CHUNK_BYTES, Rows
 from trueline.model.trouble import BadFile
 
@@ -26,7 +26,7 @@ class Part:
     place: str
     length: int
     columns: Mapping[str, Rows]
-    same: Mapping[str, Any] = field(default_factory=dict)
+    same: Sample = field(default_factory=dict)
     records: Rows | None = None
     inside: Sequence[str] = ()
 
@@ -103,7 +103,7 @@ class ColumnSource:
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """In the order of the file, so that what is compressed is read once; what cannot be read has no values."""
-        found: dict[int, Mapping[str, Any]] = {}
+        found: dict[int, Sample] = {}
         for index in sorted(set(indexes)):
             at = 0
             for part in self._parts:

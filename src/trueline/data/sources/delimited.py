@@ -23,7 +23,7 @@ from trueline.model.trouble import BadFile
 _HEAD: Final = 1 << 18
 # DuckDB takes no longer lines.
 _LONGEST_HEAD: Final = 3 << 21
-_LOOKED_AT: Final = 3
+_HEAD_ROWS: Final = 3
 # What describing a column takes at least, however short it is.
 _COLUMN_MEMORY: Final = 16 << 10
 # So much unpacked text is a unit of work.
@@ -61,7 +61,9 @@ def look(path: Path) -> Dialect:
     lines = text.splitlines()
     if not text.strip() or not lines:
         raise BadFile(path, "")
-    separator = "\t" if ".tsv" in path.name.lower() else max(_SEPARATORS, key=lambda one: _outside(lines[0], one))
+    separator = (
+        "\t" if ".tsv" in path.name.lower() else max(_SEPARATORS, key=lambda candidate: _outside(lines[0], candidate))
+    )
     rows = _first_rows(path, text, separator)
     header = len(rows) < 2 or not _are_data(rows[0], rows[1])
     names = rows[0] if header else [f"column{place}" for place in range(len(rows[0]))]
@@ -82,7 +84,7 @@ def _first_rows(path: Path, text: str, separator: str) -> list[list[str]]:
     try:
         for row in csv.reader(StringIO(text, newline=""), delimiter=separator):
             found += [row] if row else []
-            if len(found) == _LOOKED_AT:
+            if len(found) == _HEAD_ROWS:
                 break
     except csv.Error as error:
         # A cell may be longer than this reader takes, or its quote without an end: DuckDB says which rows those are.
@@ -95,7 +97,7 @@ def read_head(path: Path) -> bytes:
     """The first bytes of a file, unpacked where it is packed: its first lines, where these are not too long."""
     with _unpacked(path) as file:
         found = file.read(_HEAD)
-        while len(found) < _LONGEST_HEAD and max(found.count(b"\n"), found.count(b"\r")) < _LOOKED_AT:
+        while len(found) < _LONGEST_HEAD and max(found.count(b"\n"), found.count(b"\r")) < _HEAD_ROWS:
             more = file.read(_HEAD)
             if not more:
                 break

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from trueline.data.source import Cell
 from trueline.kernel.array import Array
 from trueline.model.budget import MIB, TABLE_MEMORY, Budget
 from trueline.model.trouble import Missing
+
+if TYPE_CHECKING:
+    import duckdb
 
 # What DuckDB may hold at once, and more for each thread; what does not fit goes through a temporary folder.
 _MEMORY, _MEMORY_OF_THREAD = 256 * MIB, 128 * MIB
 # A table of fewer bytes for each thread is not worth it.
 _BYTES_OF_THREAD = 4 * MIB
+
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +38,10 @@ class Fetched:
     null: Array | None
 
 
-def _fetched(column: Any) -> Fetched:
-    mask = getattr(column, "mask", None)
-    if mask is None:
+def _fetched(column: Array) -> Fetched:
+    if not isinstance(column, np.ma.MaskedArray):
         return Fetched(column, None)
-    mask = np.broadcast_to(mask, column.shape)
+    mask = np.broadcast_to(column.mask, column.shape)
     return Fetched(column.data, mask if mask.any() else None)
 
 
@@ -60,12 +68,12 @@ class Duck:
         """A statement without an answer."""
         self._answer(sql, (), lambda _: None)
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Cell, ...]]:
         """All rows of an answer that is known to be short."""
-        found: list[tuple[Any, ...]] = self._answer(sql, values, lambda answer: answer.fetchall())
+        found: list[tuple[Cell, ...]] = self._answer(sql, values, lambda answer: answer.fetchall())
         return found
 
-    def row(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...]:
+    def row(self, sql: str, values: Sequence[object] = ()) -> tuple[Cell, ...]:
         """The only row of an answer."""
         return self.rows(sql, values)[0]
 
@@ -74,7 +82,7 @@ class Duck:
         found = self._answer(sql, (), lambda answer: answer.fetchnumpy())
         return {name: _fetched(column) for name, column in found.items()}
 
-    def unordered(self, sql: str) -> list[tuple[Any, ...]]:
+    def unordered(self, sql: str) -> list[tuple[Cell, ...]]:
         """The same as rows, for questions to which the order of the table does not matter, which is quicker."""
         self.run("SET preserve_insertion_order = false")
         try:
@@ -100,7 +108,9 @@ class Duck:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._limit(min(self._worth, machine * 4 // 5))
 
-    def _answer(self, sql: str, values: Sequence[object], fetched: Callable[[Any], Any]) -> Any:
+    def _answer(
+        self, sql: str, values: Sequence[object], fetched: Callable[[duckdb.DuckDBPyConnection], _Answer]
+    ) -> _Answer:
         """What is fetched of an answer; where little memory does not do, as with a large row group, with all of it."""
         try:
             return fetched(self._connection.execute(sql, list(values)))
@@ -116,12 +126,11 @@ class Duck:
         self._folder.cleanup()
 
 
-def _duckdb() -> Any:
+def _duckdb() -> ModuleType:
     try:
-        import duckdb
+        return importlib.import_module("duckdb")
     except ImportError:
         raise Missing("describe.no_duckdb") from None
-    return duckdb
 
 
 def name_in_sql(name: str) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.guest import Guest
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.source import Chunk, Column, Sample, Skipped, Source
 from trueline.data.sources.factory_cells import unpacked
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -48,14 +48,14 @@ class FactorySource:
         self.name = name
         self.skipped = Skipped()
         self._guest = guest
-        told, _ = guest.ask({"do": "look"})
-        self.fields: list[str] = [str(one) for one in told["fields"]]
+        look, _ = guest.ask({"do": "look"})
+        self.fields: list[str] = [str(field) for field in look["fields"]]
         if not self.fields:
             raise BadUsage("sources.no_samples", name=name)
-        whole = [one for one in told["whole_numbers"] if one in self.fields]
+        whole = [field for field in look["whole_numbers"] if field in self.fields]
         self.label = choose_label(name, self.fields, label) or next(reversed(whole), None)
-        self.length: int | None = told["length"]
-        self._indexed = bool(told["indexed"])
+        self.length: int | None = look["length"]
+        self._indexed = bool(look["indexed"])
         self._judged = Judged(self.skipped)
         self._ended_badly = False
 
@@ -90,7 +90,7 @@ class FactorySource:
         """By index where the dataset has them, else out of a pass of its own."""
         if self._indexed:
             return self._taken(indexes)
-        wanted, found = set(indexes), dict[int, Mapping[str, Any]]()
+        wanted, found = set(indexes), dict[int, Sample]()
         for chunk in self.chunks():
             for index in wanted.intersection(range(chunk.start, chunk.start + chunk.size)):
                 found[index] = self._row(chunk.columns, index - chunk.start)

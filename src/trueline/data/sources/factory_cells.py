@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json, JsonObject
 
 _NUMBERS: Final = "biufc"
-Cell = Any
 
 
 class Packing:
@@ -21,7 +21,7 @@ class Packing:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
 
-    def column(self, values: Column) -> Cell:
+    def column(self, values: Column) -> Json:
         """One array where all values are alike, else a cell for each."""
         array = values if isinstance(values, np.ndarray) else _stacked(values)
         if array is not None and _is_plain(array):
@@ -32,7 +32,7 @@ class Packing:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _cell(self, value: object) -> Cell:
+    def _cell(self, value: object) -> Json:
         if value is None:
             return None
         if isinstance(value, Picture):
@@ -53,7 +53,7 @@ def _is_plain(array: Array) -> bool:
     return array.dtype.kind in _NUMBERS or array.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
-def _stacked(values: Sequence[Any]) -> Array | None:
+def _stacked(values: Sequence[Cell]) -> Array | None:
     """Values of one type and shape as rows of an array."""
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not values:
@@ -70,30 +70,30 @@ def _stacked(values: Sequence[Any]) -> Array | None:
     return None
 
 
-def unpacked(cells: Mapping[str, Cell], arrays: Sequence[Array]) -> dict[str, Column]:
+def unpacked(cells: JsonObject, arrays: Sequence[Array]) -> dict[str, Column]:
     """The columns again; a ValueError or the like where they make no sense."""
     return {str(name): _column(cell, arrays) for name, cell in cells.items()}
 
 
-def _column(cell: Cell, arrays: Sequence[Array]) -> Column:
-    return arrays[cell["array"]] if "array" in cell else [_value(one, arrays) for one in cell["each"]]
+def _column(column: Json, arrays: Sequence[Array]) -> Column:
+    match column:
+        case {"array": int(at)}:
+            return arrays[at]
+        case {"each": [*cells]}:
+            return [_value(cell, arrays) for cell in cells]
+    raise ValueError(column)
 
 
-def _value(cell: Cell, arrays: Sequence[Array]) -> object:
-    if cell is None:
-        return None
-    ((kind, held),) = cell.items()
-    return _KINDS[kind](held, arrays)
-
-
-def _picture(held: Any, arrays: Sequence[Array]) -> Picture:
-    place, width, height, mode, at = held
-    return Picture(place, width, height, mode, arrays[at] if at is not None else None)
-
-
-_KINDS: Final[dict[str, Callable[[Any, Sequence[Array]], Any]]] = {
-    "array": lambda held, arrays: arrays[held],
-    "bytes": lambda held, _: base64.b64decode(held),
-    "value": lambda held, _: held,
-    "picture": _picture,
-}
+def _value(cell: Json, arrays: Sequence[Array]) -> Cell:
+    match cell:
+        case None:
+            return None
+        case {"array": int(at)}:
+            return arrays[at]
+        case {"bytes": str(text)}:
+            return base64.b64decode(text)
+        case {"value": value}:
+            return value
+        case {"picture": [str(place), int(width), int(height), str(mode), int() | None as at]}:
+            return Picture(place, width, height, mode, arrays[at] if at is not None else None)
+    raise ValueError(cell)

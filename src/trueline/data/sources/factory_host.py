@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content
-from trueline.data.source import Picture
+from trueline.adapters.nouns import Loader, Value
+from trueline.data.source import Column, Picture, Sample
 from trueline.data.sources.factory_cells import Packing
 from trueline.data.sources.factory_items import Way, batch_fields, looks_like_batch, sample_fields, way_through
 from trueline.kernel.array import Array
@@ -26,9 +27,10 @@ _CHUNK_BYTES: Final = 16 << 20
 # A slow dataset is to be heard of now and then.
 _CHUNK_SECONDS: Final = 2.0
 # One that raises so often in a row raises for ever.
-_MOST_FAILURES: Final = 100
-_LOOKED_AT: Final = 8
-_END: Final[Any] = object()
+_MAX_FAILURES_IN_A_ROW: Final = 100
+# The first items may raise: of so many the first that does not shows the fields.
+_MAX_ITEMS_FOR_FIELDS: Final = 8
+_END: Final[Value] = object()
 
 
 class Host:
@@ -36,11 +38,11 @@ class Host:
 
     def __init__(self) -> None:
         self._side = ""
-        self._factory: Any = None
-        self._source: Any = None
+        self._factory: Loader = None
+        self._source: Loader = None
         self._way: Way | None = None
         self._batched = False
-        self._items: Iterator[Any] = iter(())
+        self._items: Iterator[Value] = iter(())
         self._at = 0
         self._failures = 0
 
@@ -97,7 +99,7 @@ class Host:
         self._batched = bool(way.batched)
         fields: dict[str, bool] = {}
         raised: SideTrouble | None = None
-        for _ in range(_LOOKED_AT):
+        for _ in range(_MAX_ITEMS_FOR_FIELDS):
             try:
                 with said_for(self._side, "dataset"):
                     item = self._item()
@@ -112,8 +114,8 @@ class Host:
         if not fields and raised is not None:
             raise raised
         whole = [name for name, field in fields.items() if field]
-        told = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
-        return {**told, "indexed": way.at is not None}, []
+        answer = {"fields": list(fields), "whole_numbers": whole, "length": way.length, "batched": self._batched}
+        return {**answer, "indexed": way.at is not None}, []
 
     @property
     def _the_way(self) -> Way:
@@ -137,24 +139,24 @@ class Host:
     def _next(self, _content: Content) -> Answer:
         """The samples that come next, none at the end; those that raised are told apart and have no values."""
         began = time.monotonic()
-        rows: list[dict[str, Any]] = []
-        failed: list[list[Any]] = []
+        rows: list[Sample] = []
+        failed: list[tuple[int, str]] = []
         first, size = self._at, 0
         while len(rows) < _CHUNK_SAMPLES and size < _CHUNK_BYTES and time.monotonic() - began < _CHUNK_SECONDS:
             try:
-                got = self._one()
+                got = self._item_fields()
             except SideTrouble as trouble:
-                failed.append([self._at, trouble.message.text()])
+                failed.append((self._at, trouble.message.text()))
                 self._failures += 1
-                if self._failures > _MOST_FAILURES:
-                    return self._told(first, rows, failed, ended=True)
+                if self._failures > _MAX_FAILURES_IN_A_ROW:
+                    return self._answered(first, rows, failed, ended=True)
                 if self._the_way.at is not None:
                     rows.append({})
                     self._at += 1
                 continue
             self._failures = 0
             if got is None:
-                return self._told(first, rows, failed, ended=True)
+                return self._answered(first, rows, failed, ended=True)
             if isinstance(got, tuple):
                 count, columns = got
                 self._at += count
@@ -163,10 +165,10 @@ class Host:
                 return {"start": first, "size": count, "columns": cells, "failed": failed}, packing.arrays
             rows.append(got)
             self._at += 1
-            size += sum(_bytes(one) for one in got.values())
-        return self._told(first, rows, failed)
+            size += sum(_bytes(value) for value in got.values())
+        return self._answered(first, rows, failed)
 
-    def _one(self) -> dict[str, Any] | tuple[int, dict[str, Any]] | None:
+    def _item_fields(self) -> Sample | tuple[int, Mapping[str, Column]] | None:
         """The next sample or batch; None at the end."""
         with said_for(self._side, "dataset"):
             item = self._item()
@@ -174,11 +176,13 @@ class Host:
                 return None
             return batch_fields(item) if self._batched else sample_fields(item)
 
-    def _item(self) -> Any:
+    def _item(self) -> Value:
         item = next(self._items, _END)
         return self._the_way.at(item) if self._the_way.at is not None and item is not _END else item
 
-    def _told(self, start: int, rows: list[dict[str, Any]], failed: list[list[Any]], *, ended: bool = False) -> Answer:
+    def _answered(
+        self, start: int, rows: Sequence[Sample], failed: Sequence[tuple[int, str]], *, ended: bool = False
+    ) -> Answer:
         names = dict.fromkeys(name for row in rows for name in row)
         packing = Packing()
         columns = {name: packing.column([row.get(name) for row in rows]) for name in names}
@@ -193,14 +197,14 @@ class Host:
     def _take(self, content: Content) -> Answer:
         at = self._the_way.at
         assert at is not None
-        rows = []
+        rows: list[Sample] = []
         for index in content["indexes"]:
             try:
                 with said_for(self._side, "dataset"):
                     rows.append(sample_fields(at(index)))
             except SideTrouble:
                 rows.append({})
-        return self._told(0, rows, [])
+        return self._answered(0, rows, [])
 
 
 def _whole_numbers(item: object, batched: bool) -> dict[str, bool]:

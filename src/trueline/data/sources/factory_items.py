@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters import adapters_present
-from trueline.adapters.nouns import Unreadable
+from trueline.adapters.nouns import Loader, Unreadable, Value
 from trueline.adapters.tree import leaves
-from trueline.data.source import Column, Picture
+from trueline.data.source import Cell, Column, Picture
 from trueline.kernel.array import Array
 
 _BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDataset")
@@ -21,8 +21,8 @@ _BATCHES: Final = ("BatchDataset", "BucketBatchByLengthDataset", "PaddedBatchDat
 class Way:
     """How a dataset is gone through: ``begin`` gives its items, ``at`` one of them by its index where it can."""
 
-    begin: Callable[[], Iterator[Any]]
-    at: Callable[[int], Any] | None = None
+    begin: Callable[[], Iterator[Value]]
+    at: Callable[[int], Value] | None = None
     length: int | None = None
     # None where only the items can tell.
     batched: bool | None = False
@@ -44,12 +44,12 @@ def way_through(source: object) -> Way | None:
     if hasattr(source, "__getitem__") and length is not None:
         return Way(lambda: (source[at] for at in range(length)), source.__getitem__, length)
     if isinstance(source, Iterable):
-        samples = any(one.__name__ == "IterableDataset" for one in type(source).__mro__)
+        samples = any(base.__name__ == "IterableDataset" for base in type(source).__mro__)
         return Way(lambda: iter(source), batched=False if samples else None, once=isinstance(source, Iterator))
     return None
 
 
-def _length(source: Any) -> int | None:
+def _length(source: Loader) -> int | None:
     try:
         return len(source)
     except (TypeError, NotImplementedError):
@@ -75,10 +75,10 @@ def _is_value(value: object) -> bool:
 
 def _is_row(value: object) -> bool:
     """Whether a list is one value, as tokens are, and not a structure."""
-    return isinstance(value, list) and len(value) > 4 and all(isinstance(one, int | float) for one in value)
+    return isinstance(value, list) and len(value) > 4 and all(isinstance(number, int | float) for number in value)
 
 
-def value_of(value: Any) -> Any:
+def value_of(value: Value) -> Cell:
     """A tensor as an array, an image as a Picture, everything else as it is."""
     if isinstance(value, np.ndarray):
         return value[()] if not value.ndim else value
@@ -96,7 +96,7 @@ def value_of(value: Any) -> Any:
 
 def sample_fields(sample: object) -> dict[str, object]:
     """The values of one sample by name."""
-    return {name: value_of(one) for name, one in leaves(sample, lambda one: _is_value(one) or _is_row(one))}
+    return {name: value_of(value) for name, value in leaves(sample, lambda value: _is_value(value) or _is_row(value))}
 
 
 def batch_fields(batch: object) -> tuple[int, dict[str, Column]]:
@@ -113,12 +113,12 @@ def batch_fields(batch: object) -> tuple[int, dict[str, Column]]:
     return size, found
 
 
-def _size(batch: Any) -> tuple[int, bool]:
+def _size(batch: Value) -> tuple[int, bool]:
     """How many samples a batch has, and whether a list says so."""
     first = next(iter(batch.values() if isinstance(batch, Mapping) else batch), None) if _holds(batch) else batch
     if isinstance(first, list | tuple):
         return len(first), True
-    arrays = [array for _, one in leaves(batch, _is_tensor) if isinstance(array := value_of(one), np.ndarray)]
+    arrays = [array for _, tensor in leaves(batch, _is_tensor) if isinstance(array := value_of(tensor), np.ndarray)]
     return next((len(array) for array in arrays if array.ndim), 0), False
 
 
@@ -126,16 +126,16 @@ def _holds(batch: object) -> bool:
     return isinstance(batch, Mapping | list | tuple) and bool(batch)
 
 
-def _is_column(value: Any, size: int, lists: bool) -> bool:
+def _is_column(value: Value, size: int, lists: bool) -> bool:
     """Whether a list has a value for each sample: texts, arrays of different shapes, dictionaries."""
     if not isinstance(value, list | tuple) or len(value) != size:
         return False
-    lengths = [len(array) for one in value if _is_tensor(one) and np.ndim(array := value_of(one))]
+    lengths = [len(array) for part in value if _is_tensor(part) and np.ndim(array := value_of(part))]
     # Fields that happen to be as many as samples.
     return lists or not (lengths and all(length == size for length in lengths))
 
 
-def _of_list(name: str, values: list[Any] | tuple[object, ...]) -> dict[str, Column]:
+def _of_list(name: str, values: list[Value] | tuple[object, ...]) -> dict[str, Column]:
     if values and all(isinstance(value, Mapping) for value in values):
         samples = [sample_fields(value) for value in values]
         inside = dict.fromkeys(key for sample in samples for key in sample)

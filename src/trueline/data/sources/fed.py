@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Column, Skipped
+from trueline.adapters.nouns import Value
+from trueline.data.source import Column, Sample, Skipped
 from trueline.formats.run_folder.batches import WholeBatch
 from trueline.formats.run_folder.reader import RankFolder, Run
 from trueline.formats.run_folder.states import StatesReader
@@ -67,8 +68,8 @@ def _statistics(field: SampleField) -> dict[str, Column]:
     if _is_number(field):
         kind = np.int64 if _is_whole(field.dtype) else np.bool_ if field.dtype == "bool" else np.float32
         return {field.name: np.array(field.minimum, np.float32).astype(kind)}
-    told = {"mean": field.mean, "std": field.std, "min": field.minimum, "max": field.maximum}
-    return {f"{field.name}.{name}": np.array(values, np.float32) for name, values in told.items()}
+    statistics = {"mean": field.mean, "std": field.std, "min": field.minimum, "max": field.maximum}
+    return {f"{field.name}.{name}": np.array(values, np.float32) for name, values in statistics.items()}
 
 
 def whole_batches(run: Run, phase: str, skipped: Skipped) -> Iterator[Fed]:
@@ -115,7 +116,7 @@ def _whole(rank: int, step: int, batch: WholeBatch, indexes: Sequence[int] | Non
 def _of_states(run: Run, folder: RankFolder, rank: int, skipped: Skipped) -> Iterator[Fed]:
     """Batches lie with the state before their step, those that were fetched ahead with more than one."""
     states = StatesReader(run.path, folder.path)
-    found: dict[int, tuple[int, Mapping[str, Any]]] = {}
+    found: dict[int, tuple[int, Sample]] = {}
     for step in states.steps:
         try:
             found |= {fetch["serial"]: (step, fetch) for fetch in states.fetches(step)}
@@ -139,11 +140,11 @@ def _field(name: str) -> str:
     return name.removeprefix(_BATCH).removeprefix("/").replace("/", ".") or "0"
 
 
-def _texts(tree: Any) -> list[str]:
+def _texts(tree: Value) -> list[str]:
     """The first list of texts in the tree of a batch, as its events have it."""
     parts = _listed(tree)
     if isinstance(tree, dict) and isinstance(tree.get("dict"), list):
-        parts = [one[1] for one in tree["dict"] if isinstance(one, list) and len(one) == 2]
+        parts = [entry[1] for entry in tree["dict"] if isinstance(entry, list) and len(entry) == 2]
     for part in (tree, *parts):
         words = _listed(part)
         if words and all(isinstance(word, str) for word in words):
@@ -151,10 +152,10 @@ def _texts(tree: Any) -> list[str]:
     return []
 
 
-def _listed(tree: object) -> list[Any]:
+def _listed(tree: object) -> list[Value]:
     found = tree.get("tuple") if isinstance(tree, dict) else tree
     return found if isinstance(found, list) else []
 
 
-def _numbers(indexes: list[Any] | None) -> list[int] | None:
+def _numbers(indexes: list[Value] | None) -> list[int] | None:
     return indexes if indexes is not None and all(map(is_index, indexes)) else None

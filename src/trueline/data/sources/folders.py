@@ -34,7 +34,7 @@ class Files:
         tops = {folder.split("/")[0] for folder in self._folders}
         # train and test are no classes, unless nothing lies below them.
         self.has_splits = bool(tops) and all(
-            top.lower() in SPLITS and any(one.startswith(f"{top}/") for one in self._folders) for top in tops
+            top.lower() in SPLITS and any(folder.startswith(f"{top}/") for folder in self._folders) for top in tops
         )
         self.has_labels = self.has_splits or any(self._folders)
 
@@ -95,7 +95,7 @@ class Files:
                 yield folder, len(names)
             elif not inner:
                 skipped.add("empty_folder", folder or ".")
-            waiting += [(one, (*above, this)) for one in reversed(inner)]
+            waiting += [(folder, (*above, this)) for folder in reversed(inner)]
 
     def _list(self, folder: str, skipped: Skipped) -> tuple[list[str], list[str]]:
         """The samples of one folder, and the folders in it, as paths below the root."""
@@ -104,7 +104,7 @@ class Files:
         before = f"{folder}/" if folder else ""
         where = f"{self._root}/{folder}"
         try:
-            entries = sorted(os.scandir(where), key=lambda one: one.name)
+            entries = sorted(os.scandir(where), key=lambda entry: entry.name)
         except OSError:
             skipped.add("unreadable_folder", folder or ".")
             return [], []

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.source import Chunk, Column, Sample, Skipped, Source
 from trueline.data.sources.arrow_columns import Feature, column_of, size_of_picture
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -19,8 +19,12 @@ from trueline.formats.files import open_file
 from trueline.formats.printable import is_plain_name, printable
 from trueline.formats.run_folder.guard import bad
 from trueline.model.budget import Budget, OverBudget
+from trueline.model.json_value import JsonObject
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, Missing
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _INFO: Final = "dataset_info.json"
 _STATE: Final = "state.json"
@@ -54,15 +58,14 @@ def open_saved(path: Path, name: str, label: str | None = None) -> Source:
         raise Missing("sources.no_pyarrow") from None
     skipped = Skipped()
     if (path / _SPLITS).is_file():
-        page = _json(path / _SPLITS)
-        names = page.get("splits") if isinstance(page, dict) else None
-        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        listed = _page(path / _SPLITS).get("splits")
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
             raise BadFile(path / _SPLITS, message("formats.damaged").text())
-        for one in names:
-            if not is_plain_name(one):
-                raise BadFile(path / _SPLITS, message("sources.split_outside", name=printable(one)).text())
-        names = list(dict.fromkeys(names))
-        parts = [part for one in names for part in _parts(path / one, one, skipped)]
+        names = list(dict.fromkeys(map(str, listed)))
+        for split in names:
+            if not is_plain_name(split):
+                raise BadFile(path / _SPLITS, message("sources.split_outside", name=printable(split)).text())
+        parts = [part for split in names for part in _parts(path / split, split, skipped)]
     else:
         parts = _parts(path, None, skipped)
     if not parts:
@@ -101,12 +104,15 @@ def _compare_count(folder: Path, rows: int, skipped: Skipped) -> None:
     if not (folder / _INFO).is_file() or not (folder / _STATE).is_file():
         return
     try:
-        splits, state = _json(folder / _INFO).get("splits"), _json(folder / _STATE).get("_split")
-        told = splits[state if state in splits else next(iter(splits))]["num_examples"] if splits else None
-    except (BadFile, AttributeError, TypeError, KeyError, StopIteration):
+        splits, state = _page(folder / _INFO).get("splits"), _page(folder / _STATE).get("_split")
+    except BadFile:
         return
-    if isinstance(told, int) and told != rows:
-        skipped.add("count_differs", f"{_INFO}: {told} / {rows}")
+    if not isinstance(splits, dict) or not splits:
+        return
+    split = splits[state] if isinstance(state, str) and state in splits else next(iter(splits.values()))
+    declared = split.get("num_examples") if isinstance(split, dict) else None
+    if isinstance(declared, int) and declared != rows:
+        skipped.add("count_differs", f"{_INFO}: {declared} / {rows}")
 
 
 def _files(folder: Path, skipped: Skipped) -> list[Path]:
@@ -114,12 +120,11 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
         return [folder]
     names: list[str] = []
     if (folder / _STATE).is_file():
-        page = _json(folder / _STATE)
-        told = page.get("_data_files") if isinstance(page, dict) else None
-        entries = told if isinstance(told, list) else []
+        listed_files = _page(folder / _STATE).get("_data_files")
+        entries = listed_files if isinstance(listed_files, list) else []
         names = [str(entry.get("filename")) for entry in entries if isinstance(entry, dict)]
     listed = dict.fromkeys(Path(name).name for name in names)
-    found = [folder / one for one in listed if is_plain_name(one)] or sorted(folder.glob("*.arrow"))
+    found = [folder / file for file in listed if is_plain_name(file)] or sorted(folder.glob("*.arrow"))
     for path in found:
         if not path.is_file():
             skipped.add("missing_shard", path.name)
@@ -131,24 +136,25 @@ def _features(folder: Path, skipped: Skipped) -> dict[str, Feature]:
     if not path.is_file():
         return {}
     try:
-        page = _json(path)
+        features = _page(path).get("features")
     except BadFile as trouble:
         skipped.add("unreadable_file", f"{path.name}: {trouble.reason}")
         return {}
-    told = page.get("features") if isinstance(page, dict) else None
-    return {str(one): Feature.told(what) for one, what in told.items()} if isinstance(told, dict) else {}
+    return {str(field): Feature.told(page) for field, page in features.items()} if isinstance(features, dict) else {}
 
 
-def _json(path: Path) -> Any:
+def _page(path: Path) -> JsonObject:
+    """What a JSON file says; nothing where that is no object."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > _MOST_JSON:
             raise bad(path, "too_large", size=size, most=_MOST_JSON)
         text = file.read(size)
     try:
-        return msgspec.json.decode(text)
+        page = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFile(path, message("formats.bad_json", reason=str(error)[:200]).text()) from None
+    return page if isinstance(page, dict) else {}
 
 
 def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
@@ -160,7 +166,7 @@ def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
     try:
         with arrow.memory_map(str(path)) as file, arrow.ipc.open_stream(file) as stream:
             fields = [str(name) for name in stream.schema.names]
-            units = sum(_units(one.type) for one in stream.schema)
+            units = sum(_units(field.type) for field in stream.schema)
             try:
                 for batch in stream:
                     rows += batch.num_rows
@@ -174,7 +180,7 @@ def _count(path: Path, skipped: Skipped) -> tuple[int, list[str]]:
     return rows, fields
 
 
-def _check_words(batch: Any, budget: Budget) -> None:
+def _check_words(batch: pyarrow.RecordBatch, budget: Budget) -> None:
     """An OverBudget where the words of a dictionary are repeated more often than the file is worth."""
     import pyarrow as arrow
 
@@ -216,7 +222,7 @@ class SavedSource:
         self._parts = parts
         self.length = sum(part.length for part in parts)
         self.fields = list(dict.fromkeys(field for part in parts for field in part.features))
-        classes = {one: feature.names for part in parts for one, feature in part.features.items() if feature.names}
+        classes = {field: feature.names for part in parts for field, feature in part.features.items() if feature.names}
         self.label = choose_label(name, self.fields, label) or next(iter(classes), None)
         self.class_names: Sequence[str] = classes.get(self.label or "", ())
         if any(part.split is not None for part in parts) and "split" not in self.fields:
@@ -258,7 +264,7 @@ class SavedSource:
 
         if any(not 0 <= index < self.length for index in indexes):
             raise IndexError(indexes)
-        found: dict[int, Mapping[str, Any]] = {}
+        found: dict[int, Sample] = {}
         at = 0
         for part in self._parts:
             inside = {index - at for index in indexes if at <= index < at + part.length}
@@ -278,7 +284,7 @@ class SavedSource:
         return [found.get(index, dict.fromkeys(self.fields)) for index in indexes]
 
 
-def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
+def _pieces(batch: pyarrow.RecordBatch, part: _Part) -> Iterator[pyarrow.RecordBatch]:
     packed = any(feature.kind == "Image" for feature in part.features.values())
     row = max(1, batch.nbytes // max(1, batch.num_rows))
     many = max(1, min(_CHUNK_SAMPLES, (_PACKED_BYTES if packed else _CHUNK_BYTES) // row))
@@ -287,7 +293,7 @@ def _pieces(batch: Any, part: _Part) -> Iterator[Any]:
         yield from _by_pixels(piece, part) if packed and has_pillow() else (piece,)
 
 
-def _by_pixels(piece: Any, part: _Part) -> Iterator[Any]:
+def _by_pixels(piece: pyarrow.RecordBatch, part: _Part) -> Iterator[pyarrow.RecordBatch]:
     """Cut where the images in it would become too large when they are decoded."""
     columns = [
         piece.column(piece.schema.get_field_index(name))
@@ -305,7 +311,7 @@ def _by_pixels(piece: Any, part: _Part) -> Iterator[Any]:
     yield piece.slice(start)
 
 
-def _columns(piece: Any, part: _Part, names: Sequence[str]) -> dict[str, Column]:
+def _columns(piece: pyarrow.RecordBatch, part: _Part, names: Sequence[str]) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for name in names:
         if name in part.features:

@@ -46,15 +46,15 @@ def open_idx(path: Path, name: str, label: str | None = None) -> Source:
     """A file with the one that belongs to it, or all of a folder."""
     skipped = Skipped()
     if path.is_dir():
-        files = idx_names([one.name for one in path.iterdir()])
+        files = idx_names([entry.name for entry in path.iterdir()])
         chosen = _paired(files)
     else:
         found = _NAME.fullmatch(path.name)
-        beside = idx_names([one.name for one in path.parent.iterdir()]) if found else []
+        beside = idx_names([entry.name for entry in path.parent.iterdir()]) if found else []
         chosen = {split: pair for split, pair in _paired(beside).items() if path.name in pair.values()}
         chosen = chosen or {"": {"image": path.name}}
     folder = path if path.is_dir() else path.parent
-    names = next((lines_of(folder / one) for one in _CLASSES if (folder / one).is_file()), [])
+    names = next((lines_of(folder / file) for file in _CLASSES if (folder / file).is_file()), [])
     parts = []
     for split, pair in chosen.items():
         same = {"split": _SPLITS.get(split.lower(), split) or None} if len(chosen) > 1 else {}
@@ -62,7 +62,7 @@ def open_idx(path: Path, name: str, label: str | None = None) -> Source:
         parts += [part] if part is not None else []
     if not parts:
         raise BadFile(path, message("sources.no_rows").text())
-    fields = list(dict.fromkeys(one for part in parts for one in (*part.columns, *part.same)))
+    fields = list(dict.fromkeys(field for part in parts for field in (*part.columns, *part.same)))
     held = choose_label(name, fields, label)
     return ColumnSource(name, "idx", fields, held, parts, skipped, names if held == "label" else ())
 
@@ -70,7 +70,7 @@ def open_idx(path: Path, name: str, label: str | None = None) -> Source:
 def _paired(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Names by what stands before images and labels; the plain file before the packed one."""
     found: dict[str, dict[str, str]] = {}
-    for name in sorted(names, key=lambda one: (one.endswith(".gz"), one)):
+    for name in sorted(names, key=lambda file: (file.endswith(".gz"), file)):
         match = _NAME.fullmatch(name)
         if match is not None:
             kind = "image" if match[2].lower().startswith("image") else "label"

@@ -19,7 +19,7 @@ def choose_label(name: str, fields: Sequence[str], given: str | None) -> str | N
             raise BadUsage("sources.no_such_field", field=given, name=name, fields=", ".join(fields))
         return given
     lower = {field.lower(): field for field in reversed(fields)}
-    return next((lower[one] for one in _NAMES if one in lower), None)
+    return next((lower[usual] for usual in _NAMES if usual in lower), None)
 
 
 def split_off(name: str) -> tuple[str, str]:

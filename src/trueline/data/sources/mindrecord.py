@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.source import Cell, Chunk, Column, Sample, Skipped, Source
 from trueline.data.sources.images import looks_like_image
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -32,7 +32,7 @@ _MOST_VALUE: Final = 1 << 20
 def open_mindrecord(path: Path, name: str, label: str | None = None) -> Source:
     """A file and the shards that it names, or all such files of a folder."""
     skipped = Skipped()
-    paths = mindrecords_in(path, [one.name for one in path.iterdir()]) if path.is_dir() else [path]
+    paths = mindrecords_in(path, [entry.name for entry in path.iterdir()]) if path.is_dir() else [path]
     files: dict[Path, MindRecord] = {}
     for one in paths:
         for found in _with_shards(one, skipped, alone=not path.is_dir()):
@@ -73,7 +73,7 @@ def _with_shards(path: Path, skipped: Skipped, *, alone: bool) -> Iterator[MindR
         return
     _look_at_index(first, skipped)
     # A name may be a whole path of the machine where it was written.
-    names = [Path(one).name for one in first.shards] if alone and len(first.shards) > 1 else []
+    names = [Path(shard).name for shard in first.shards] if alone and len(first.shards) > 1 else []
     if path.name not in names:
         yield first
         return
@@ -142,10 +142,10 @@ class MindRecordSource:
         """Row by row; of one that is damaged the fields that are there."""
         names = list(self.fields if fields is None else fields)
         start, size = 0, 0
-        rows: list[Mapping[str, Any]] = []
+        rows: list[Sample] = []
         for row in self._rows(names):
             rows.append(row)
-            size += sum(_bytes(one) for one in row.values())
+            size += sum(_bytes(value) for value in row.values())
             if len(rows) == _CHUNK_SAMPLES or size >= _CHUNK_BYTES:
                 yield self._chunk(start, rows, names)
                 start, rows, size = start + len(rows), [], 0
@@ -157,13 +157,13 @@ class MindRecordSource:
         self._judged.look_at_pictures(start, columns)
         return Chunk(start, len(rows), columns)
 
-    def _rows(self, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    def _rows(self, names: Sequence[str]) -> Iterator[Sample]:
         at, whole = 0, set(self.fields) <= set(names)
         for file in self._files:
             for number, row in enumerate(file.rows(0, file.length, names)):
                 place = f"{file.path.name}: {number}"
                 if whole:
-                    bad = any(one is None for one in row.values())
+                    bad = any(value is None for value in row.values())
                     self._judged.look("", at, "bad_row" if bad else None, place)
                 at += 1
                 yield {name: self._shown(name, row.get(name), place) for name in names}
@@ -173,7 +173,7 @@ class MindRecordSource:
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each by its place in its file."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Sample] = []
         for index in indexes:
             at = index
             file = next((record for record in self._files if (at := at - record.length) < 0), None)
@@ -191,7 +191,7 @@ def _bytes(value: object) -> int:
     return pixels.nbytes if isinstance(pixels, np.ndarray) else len(value) if isinstance(value, bytes | str) else 8
 
 
-def _column(values: list[Any]) -> Column:
+def _column(values: list[Cell]) -> Column:
     """An array where all values are numbers or arrays of one shape."""
     first = values[0]
     if isinstance(first, np.ndarray | np.generic):

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 from trueline.data.source import Source
 from trueline.formats.files import opened, unreadable
 from trueline.model.message import message
 from trueline.model.trouble import BadFile, BadUsage
 
-_LOOKED_AT: Final = 5000
+# What a folder holds shows in its first files; a dataset may have millions.
+_MAX_LISTED_FILES: Final = 5000
 _ARRAYS: Final = (".npy", ".npz")
 # Where what was downloaded lies below the folder that a user names.
 _INNER: Final = (
@@ -43,14 +44,13 @@ def open_source(text: str, *, label: str | None = None) -> Source:
     return found
 
 
-def _ask(module: str, name: str, *args: object) -> Any:
+def _ask(module: str, name: str, *args: object) -> object:
     """A function of a room beside this one, imported when it is needed."""
     return getattr(import_module(f"trueline.data.sources.{module}"), name)(*args)
 
 
-def _opened(module: str, name: str, *args: Any) -> Source:
-    source: Source = _ask(module, name, *args)
-    return source
+def _opened(module: str, name: str, *args: object) -> Source:
+    return cast(Source, _ask(module, name, *args))
 
 
 def _at(path: Path, text: str, label: str | None) -> Source | None:
@@ -63,7 +63,7 @@ def _at(path: Path, text: str, label: str | None) -> Source | None:
         return _of_file(path.parent, text, label, path.name)
     if _ask("run", "is_part", path):
         return _opened("run", "open_fed", path.parent, text, label, path.name)
-    shard: Path | None = _ask("mindrecord", "first_shard", path)
+    shard = cast(Path | None, _ask("mindrecord", "first_shard", path))
     return _of_file(shard, text, label, None) if shard is not None else None
 
 
@@ -97,7 +97,7 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
         return _opened("run", "open_fed", path, text, label)
     if _ask("huggingface", "is_saved", path):
         return _opened("huggingface", "open_saved", path, text, label)
-    for folder in (path, *(path / one for one in _INNER)):
+    for folder in (path, *(path / inner for inner in _INNER)):
         names = _names_in(folder)
         if _ask("mindrecord", "mindrecords_in", folder, names):
             return _opened("mindrecord", "open_mindrecord", folder, text, label)
@@ -105,9 +105,9 @@ def _of_folder(path: Path, text: str, label: str | None) -> Source:
             return _opened("idx", "open_idx", folder, text, label)
         if _ask("cifar", "cifar_names", folder, names):
             return _opened("cifar", "open_cifar", folder, text, label)
-    endings = Counter(os.path.splitext(one)[1].lower() for one in islice(_below(path), _LOOKED_AT))  # noqa: PTH122
+    endings = Counter(os.path.splitext(file)[1].lower() for file in islice(_below(path), _MAX_LISTED_FILES))  # noqa: PTH122
     most = endings.total() // 2
-    if sum(endings[one] for one in _ARRAYS) > most:
+    if sum(endings[ending] for ending in _ARRAYS) > most:
         return _opened("arrays", "open_arrays", path, text, label)
     images = import_module("trueline.data.sources.images").ENDINGS
     if sum(endings[image] for image in images) <= most and _ask("tables", "is_table", path):
@@ -126,11 +126,11 @@ def _names_in(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     with os.scandir(folder) as entries:
-        return [entry.name for entry in islice(entries, _LOOKED_AT)]
+        return [entry.name for entry in islice(entries, _MAX_LISTED_FILES)]
 
 
 def _below(folder: Path) -> Iterator[str]:
     """Names of files below a folder; of links that lead in a circle not more than a few rounds."""
-    for _, folders, files in islice(os.walk(folder, followlinks=True), _LOOKED_AT):
+    for _, folders, files in islice(os.walk(folder, followlinks=True), _MAX_LISTED_FILES):
         folders.sort()
         yield from files

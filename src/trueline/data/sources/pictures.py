@@ -9,14 +9,18 @@ import struct
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import numpy as np
 
 from trueline.data.source import Picture
 from trueline.formats.files import opened
+from trueline.kernel.array import Array
 from trueline.model.budget import Budget
 from trueline.model.trouble import BadFile, Missing
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 # More pixels than any dataset's image has: a file of a few bytes can ask for them.
 _MOST_PIXELS: Final = 1 << 27
@@ -116,7 +120,7 @@ def _quieten() -> None:
     warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
-def _pixels(image: Any) -> np.ndarray[Any, Any]:
+def _pixels(image: Image.Image) -> Array:
     image.load()
     shown = _SHOWN.get(image.mode)
     if image.mode == "P" and "transparency" in image.info:

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import IO, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,10 +32,16 @@ _NUMBER_UNITS, _ROW_UNITS = 1, 5
 # Of so many samples a fingerprint is kept, and looked for among the others.
 _KEPT, _FINGERPRINT = 1_000_000, 56
 # A piece of a column of fewer bytes is not worth a reading of its own.
-_SHORT: Final = 512
+_MIN_READ_BYTES: Final = 512
 
 
-class Rows(Protocol):
+_Read = TypeVar("_Read")
+_Read_co = TypeVar("_Read_co", covariant=True)
+# What was read last: of which rows, from where to where.
+Reading: TypeAlias = tuple[int, int, int]
+
+
+class Readable(Protocol[_Read_co]):
     """Rows by number; a BadFile where they are not there after all."""
 
     @property
@@ -44,9 +50,12 @@ class Rows(Protocol):
     @property
     def row_bytes(self) -> int: ...
 
-    def read(self, start: int, stop: int) -> Column:
+    def read(self, start: int, stop: int) -> _Read_co:
         """These rows, in memory of their own; quickest where ``start`` is where the last reading stopped."""
         ...
+
+
+Rows: TypeAlias = Readable[Column]
 
 
 def check_rows(path: Path, length: int, row_bytes: int, *, numbers: bool) -> None:
@@ -110,7 +119,7 @@ class ColumnRows(PlainRows):
         size = self._dtype.itemsize
         columns = math.prod(self._shape[1:])
         flat = np.empty((columns, stop - start), self._dtype)
-        whole = (stop - start) * size < _SHORT
+        whole = (stop - start) * size < _MIN_READ_BYTES
         many = max(1, _PIECE // max(1, self.length * size)) if whole else 1
         first, last = (0, self.length) if whole else (start, stop)
         room = bytearray(many * (last - first) * size)
@@ -182,10 +191,10 @@ class StreamedRows:
         return found
 
 
-class SeenRows:
+class SeenRows(Generic[_Read]):
     """Rows looked at in one way of several: what was read last is not read again for the next."""
 
-    def __init__(self, rows: Rows, look: Callable[[Any], Column], last: dict[Any, Any]) -> None:
+    def __init__(self, rows: Readable[_Read], look: Callable[[_Read], Column], last: dict[Reading, _Read]) -> None:
         self._rows, self._look, self._last = rows, look, last
         self.length, self.row_bytes = rows.length, rows.row_bytes
 
@@ -209,7 +218,7 @@ class _InflatedRows:
         self._dtype = dtype
         self.length = shape[0]
         self.row_bytes = math.prod(shape[1:]) * dtype.itemsize
-        self._file: Any = None
+        self._file: IO[bytes] | None = None
 
     def read(self, start: int, stop: int) -> Array:
         """Inflate once, then read."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Chunk, Column, Skipped, Source
+from trueline.data.source import Chunk, Column, Sample, Skipped, Source
 from trueline.data.sources.fed import Fed, known_batches, whole_batches
 from trueline.data.sources.labels import choose_label
 from trueline.formats.run_folder.reader import open_run
@@ -60,14 +60,14 @@ class FedSource:
         self.label: str | None = None
         self.last_whole_number: str | None = None
         self._begin = begin
-        told = {"rank": None} if several_ranks else {}
+        rank_field = {"rank": None} if several_ranks else {}
         fields: dict[str, None] = {}
         for fed in begin(self.skipped):
             if not self.length:
                 self.last_whole_number = next(reversed(fed.whole_numbers), None)
             self.length += fed.size
             fields |= dict.fromkeys(fed.columns)
-        self.fields = [*fields, "step", *told]
+        self.fields = [*fields, "step", *rank_field]
 
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """A few batches at a time."""
@@ -86,7 +86,7 @@ class FedSource:
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Found on the way through the batches."""
         wanted, at = set(indexes), 0
-        found: dict[int, Mapping[str, Any]] = {}
+        found: dict[int, Sample] = {}
         for fed in self._begin(Skipped()):
             for index in wanted.intersection(range(at, at + fed.size)):
                 found[index] = {name: _column(name, fed)[index - at] for name in self.fields}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.source import Cell, Chunk, Column, Sample, Skipped
 from trueline.data.sources.folders import Files, Wanted
 from trueline.data.sources.judged import Judged
 from trueline.data.sources.labels import choose_label
@@ -27,7 +27,7 @@ _MOST_WAITING: Final = 16 << 20
 class Read:
     """What a file holds, how many bytes of memory that takes, and the reason why it could not be read."""
 
-    value: Any
+    value: Cell
     size: int
     reason: str | None = None
 
@@ -69,7 +69,7 @@ class SampleFiles:
         names = list(self.fields if fields is None else fields)
         start, size = 0, 0
         paths: list[str] = []
-        values: list[Any] = []
+        values: list[Cell] = []
         for path, read in self._read() if self._sort.field in names else ((file, None) for file in self._files):
             paths.append(path)
             if read is not None:
@@ -84,7 +84,7 @@ class SampleFiles:
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Each from its own file."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Sample] = []
         for index in indexes:
             if not 0 <= index < self.length:
                 raise IndexError(index)
@@ -93,9 +93,9 @@ class SampleFiles:
             found.append({name: column[0] for name, column in columns.items()})
         return found
 
-    def _columns(self, names: Sequence[str], paths: list[str], values: list[Any]) -> dict[str, Column]:
-        told = {"label": self._files.label, "split": self._files.split}
-        return {name: [told[name](path) for path in paths] if name in told else values for name in names}
+    def _columns(self, names: Sequence[str], paths: list[str], values: list[Cell]) -> dict[str, Column]:
+        given = {"label": self._files.label, "split": self._files.split}
+        return {name: [given[name](path) for path in paths] if name in given else values for name in names}
 
     def _read(self) -> Iterator[tuple[str, Read]]:
         waiting: deque[tuple[str, Future[Read]]] = deque()

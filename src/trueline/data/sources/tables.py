@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from trueline.data.source import Chunk, Column, Skipped
+from trueline.data.source import Chunk, Column, Sample, Skipped
 from trueline.data.sources import parquet_files
 from trueline.data.sources.cells import plain_column
 from trueline.data.sources.duck import Duck
@@ -62,7 +62,7 @@ def open_table(path: Path, *, label: str | None = None, name: str | None = None)
         if _kind(file) != kind:
             skipped.add(_OTHER, file.name)
     chosen = [file for file in files if _kind(file) == kind]
-    size = sum(one.stat().st_size for one in chosen if one.is_file())
+    size = sum(file.stat().st_size for file in chosen if file.is_file())
     duck = Duck(Budget(path, size), stores=kind != "parquet")
     try:
         source = TableSource(name or str(path), kind, chosen, duck, skipped)
@@ -91,8 +91,8 @@ def _files(folder: Path, skipped: Skipped) -> list[Path]:
         return None if _kind(Path(name)) is not None else _OTHER
 
     found = [folder / File for File in Files(folder, wanted, skipped)]
-    for told in (skipped.counts, skipped.places):
-        told.pop(_NOT_TOLD, None)
+    for reasons in (skipped.counts, skipped.places):
+        reasons.pop(_NOT_TOLD, None)
     return found
 
 
@@ -133,7 +133,7 @@ class TableSource:
     def chunks(self, fields: Sequence[str] | None = None) -> Iterator[Chunk]:
         """Some thousand rows at a time."""
         known = {column.name: column for column in self.relation.columns}
-        columns = [known[one] for one in (self.fields if fields is None else fields)]
+        columns = [known[field] for field in (self.fields if fields is None else fields)]
         rows = max(1, min(_ROWS, _CELLS // max(1, len(columns))))
         for start, stop in self._pieces(rows):
             try:
@@ -164,7 +164,7 @@ class TableSource:
 
     def take(self, indexes: Sequence[int]) -> list[Mapping[str, object]]:
         """Row by row; one that was stepped over, or cannot be read, has no values."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Sample] = []
         for row in self.gaps.rows(indexes):
             columns: Mapping[str, Column] = {name: [None] for name in self.fields}
             if row >= 0:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -15,6 +15,7 @@ from trueline.formats.log.names import EVALUATION, Role, evaluated, meaning
 from trueline.formats.log.rows import Rows, counter
 from trueline.formats.log.running import NONE
 from trueline.formats.log.stream import decoded, lines_of
+from trueline.model.json_value import Json, JsonObject
 
 _MAX_LINE: Final = 1 << 20
 _MAX_DOCUMENT: Final = 1 << 28
@@ -29,21 +30,26 @@ class Plan:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         meanings = [(name, meaning(name[:200])) for name in names]
-        scalars = {one.curve: name for name, one in reversed(meanings) if one.role is Role.SCALAR}
+        scalars = {meant.curve: name for name, meant in reversed(meanings) if meant.role is Role.SCALAR}
         self._scalars = list(scalars.items())
-        steps = [(one.doubt, place) for place, (_, one) in enumerate(meanings) if one.role is Role.STEP]
+        steps = [(meant.doubt, place) for place, (_, meant) in enumerate(meanings) if meant.role is Role.STEP]
         self._step = names[min(steps)[1]] if steps else ""
-        self._epoch = next((name for name, one in meanings if one.role is Role.EPOCH), "")
+        self._epoch = next((name for name, meant in meanings if meant.role is Role.EPOCH), "")
         self._usual = len(names) <= _MOST_NAMES and not any(stage in names for stage in _STAGES)
 
-    def add(self, rows: Rows, one: dict[str, Any]) -> bool:
+    def add(self, rows: Rows, logged: JsonObject) -> bool:
         """Keep an object that is as usual; False for one that must be looked at closely."""
-        step = one[self._step] if self._step else NONE
-        epoch = one[self._epoch] if self._epoch else NONE
+        step = logged[self._step] if self._step else NONE
+        epoch = logged[self._epoch] if self._epoch else NONE
         if not self._usual or type(step) is not int or type(epoch) is not int:
             return False
-        scalars = [(curve, one[name]) for curve, name in self._scalars]
-        if not scalars or any(type(value) is not float for _, value in scalars):
+        scalars: list[tuple[str, float]] = []
+        for curve, name in self._scalars:
+            value = logged[name]
+            if type(value) is not float:
+                return False
+            scalars.append((curve, value))
+        if not scalars:
             return False
         rows.add(scalars, step=step if step >= 0 else NONE, epoch=epoch if epoch >= 0 else NONE)
         return True
@@ -60,12 +66,12 @@ def json_rows(path: Path) -> Rows | None:
     rows = Rows()
     objects = 0
     plans: dict[tuple[str, ...], Plan] = {}
-    for one in _objects(path):
-        names = tuple(one)
+    for logged in _objects(path):
+        names = tuple(logged)
         plan = plans.get(names)
-        if plan is None or not plan.add(rows, one):
-            _add(rows, one)
-            if len(plans) < _MOST_PLANS and all(type(value) in _PLAIN for value in one.values()):
+        if plan is None or not plan.add(rows, logged):
+            _add(rows, logged)
+            if len(plans) < _MOST_PLANS and all(type(value) in _PLAIN for value in logged.values()):
                 plans[names] = Plan(names)
         objects += 1
     if not objects and size <= _MAX_DOCUMENT:
@@ -73,14 +79,14 @@ def json_rows(path: Path) -> Rows | None:
             document = _decode(file.read(size).removeprefix(b"\xef\xbb\xbf"))
         # The Hugging Face trainer keeps its log as a list inside its state.
         history = document.get("log_history") if isinstance(document, dict) else document
-        for one in history if isinstance(history, list) else ():
-            if isinstance(one, dict):
-                _add(rows, one)
+        for entry in history if isinstance(history, list) else ():
+            if isinstance(entry, dict):
+                _add(rows, entry)
                 objects += 1
     return rows if objects else None
 
 
-def _objects(path: Path) -> Iterator[dict[str, object]]:
+def _objects(path: Path) -> Iterator[dict[str, Json]]:
     for lines in lines_of(path, _MAX_LINE):
         for line in lines:
             # A line that a killed writer left unfinished is no object, and is passed over.
@@ -101,11 +107,13 @@ def _decode(data: bytes) -> object:
         return None
 
 
-def _add(rows: Rows, one: dict[str, Any]) -> None:
+def _add(rows: Rows, logged: JsonObject) -> None:
     scalars: dict[str, float] = {}
     step, doubt, epoch = NONE, 9, NONE
-    stage = next((EVALUATION.get(str(one[key]).lower(), "") for key in _STAGES if isinstance(one.get(key), str)), "")
-    for name, value in _flat(one):
+    stage = next(
+        (EVALUATION.get(str(logged[key]).lower(), "") for key in _STAGES if isinstance(logged.get(key), str)), ""
+    )
+    for name, value in _flat(logged):
         what = meaning(name)
         if what.role is Role.SCALAR:
             number = _number(value)
@@ -119,9 +127,9 @@ def _add(rows: Rows, one: dict[str, Any]) -> None:
         rows.add(scalars.items(), step=step, epoch=epoch)
 
 
-def _flat(one: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(logged: JsonObject) -> Iterator[tuple[str, Json]]:
     """Names and values, those of a nested object too."""
-    for number, (name, value) in enumerate(one.items()):
+    for number, (name, value) in enumerate(logged.items()):
         if number >= _MOST_NAMES:
             return
         if isinstance(value, dict):

@@ -88,7 +88,7 @@ class Rows:
         if len(named):
             chosen = ranks == named.min()
             rows, values = rows[chosen], values[chosen]
-        counters = (np.frombuffer(one, np.int64)[rows] for one in (self._epochs, self._steps, self._totals))
+        counters = (np.frombuffer(counted, np.int64)[rows] for counted in (self._epochs, self._steps, self._totals))
         steps = running_steps(*counters)
         order = in_order(steps)
         return Curve(name, steps[order].tolist(), values[order].tolist())

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SCHEMA: Final = "trueline/manifest/1"
 # So many lines are written at a time.
 _PIECE: Final = 4096
-_MOST: Final = 4 << 30
+_MAX_BYTES: Final = 4 << 30
 _HEX: Final = 2 * DIGEST
 _NO_HEX: Final = NO_DIGEST.hex()
 
@@ -95,7 +95,7 @@ def read_manifest(path: Path, root: Path | None = None) -> Manifest:
     from trueline.formats.run_folder.guard import decode_typed, read_file
 
     place = path if root is not None else path.resolve()
-    page = decode_typed(path, read_file(root or place.parent, place, _MOST), decoder())
+    page = decode_typed(path, read_file(root or place.parent, place, _MAX_BYTES), decoder())
     if page.schema != SCHEMA:
         raise BadFile(path, message("manifest.other_schema", found=page.schema[:80], known=SCHEMA).text())
     return _manifest(path, page)

@@ -10,10 +10,10 @@ import json
 import os
 import stat
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import opened
 from trueline.formats.manifest.listed import Manifest, Unread, escaped, unescaped
@@ -34,7 +34,7 @@ UNSEEN: Final = b"u"
 _PIECE: Final = 1 << 20
 # A path, or the head of a list, is far shorter.
 _LONGEST: Final = 4 << 20
-_FIRST: Final = 3
+_MAX_NAMED_FILES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _records(log: Path) -> Iterator[tuple[bytes, bytes]]:
 
 def _head(content: bytes) -> Head | None:
     try:
-        found: Mapping[str, Any] = json.loads(content)
+        found = json.loads(content)
         roots = tuple(unescaped(one) for one in found["roots"])
         folder = unescaped(found["folder"])
         if any(b"\0" in os.fsencode(one) for one in (folder, *roots)):
@@ -230,4 +230,4 @@ def _notes(found: _Logged, changed: Sequence[str], named: int) -> Iterator[Messa
     if named:
         yield message("manifest.note_named", count=named)
     if changed:
-        yield message("manifest.note_changed", count=len(changed), first=", ".join(changed[:_FIRST]))
+        yield message("manifest.note_changed", count=len(changed), first=", ".join(changed[:_MAX_NAMED_FILES]))

@@ -15,7 +15,7 @@ from trueline.formats.manifest.listed import DIGEST, FAST, MD5, UNKNOWN, Digests
 from trueline.model.message import message
 from trueline.model.trouble import BadFile
 
-_MOST: Final = 4 << 30
+_MAX_BYTES: Final = 4 << 30
 # Many times the longest path of any system.
 _MOST_LINE: Final = 1 << 18
 _HEX = r"([0-9a-fA-F]{32})"
@@ -29,7 +29,7 @@ _ESCAPES: Final = {r"\\": "\\", r"\n": "\n", r"\r": "\r"}
 
 # Names alone are a list only where the file is called like one: rows of a table and lines of a program are no names.
 _LISTS: Final = ("", ".txt", ".lst", ".list", ".md5", ".md5sum", ".files")
-_LOOKED_AT: Final = 64
+_HEAD_LINES: Final = 64
 
 _Row = tuple[str, str, bytes | None]
 
@@ -37,7 +37,7 @@ _Row = tuple[str, str, bytes | None]
 def looks_like_list(path: Path) -> bool:
     """Whether a file is a list of files, and not one of the files that lists speak of."""
     with open_file(path) as file:
-        first = [one.decode("utf-8", "surrogateescape").strip() for one in islice(_lines(file), _LOOKED_AT)]
+        first = [one.decode("utf-8", "surrogateescape").strip() for one in islice(_lines(file), _HEAD_LINES)]
     if any("\0" in one or len(one) >= _MOST_LINE for one in first):
         return False
     hashed = any(_LONGER.match(one) or _row(one)[2] is not None for one in first if one)
@@ -65,7 +65,7 @@ def read_list(path: Path) -> Manifest:
 
 def _rows(path: Path) -> Iterator[_Row]:
     with open_file(path) as file:
-        if os.fstat(file.fileno()).st_size > _MOST:
+        if os.fstat(file.fileno()).st_size > _MAX_BYTES:
             raise BadFile(path, message("manifest.not_a_list").text())
         for number, raw in enumerate(_lines(file), 1):
             if b"\0" in raw or len(raw) > _MOST_LINE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.pth import numpy_values
 from trueline.formats.pth.machine import Made, put_item
@@ -21,7 +21,7 @@ class Call(Made):
     """A name that a pickle calls."""
 
     name: str
-    made: Callable[..., Any] = field(repr=False)
+    made: Callable[..., object] = field(repr=False)
 
     def reduce(self, args: tuple[object, ...]) -> object:
         """What it makes of the arguments; other than torch's are an error of the pickle."""
@@ -82,7 +82,7 @@ def _of_type(made: object, kind: object, args: object, _state: object) -> object
     return made.reduce(args)
 
 
-def _size(sides: object = ()) -> tuple[Any, ...]:
+def _size(sides: object = ()) -> tuple[object, ...]:
     if not isinstance(sides, tuple):
         raise BadPickle("torch.Size")
     return sides
@@ -101,7 +101,7 @@ def _layout(name: object) -> Plain:
     return Plain(name[:40])
 
 
-def _held(items: object = ()) -> Any:
+def _held(items: object = ()) -> object:
     """A set, or a counter of a dictionary: the same things, not copied."""
     if not isinstance(items, (list, tuple, dict)):
         raise BadPickle("set")
@@ -186,18 +186,18 @@ class Allowed:
             raise Refused(full, "unread_tensor")
         raise Refused(full)
 
-    def _ordered(self, pairs: object = ()) -> dict[Any, object]:
+    def _ordered(self, pairs: object = ()) -> dict[object, object]:
         if not isinstance(pairs, (list, tuple)):
             raise BadPickle("OrderedDict")
         self._budget.spend(len(pairs))
         if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             raise BadPickle("OrderedDict")
-        made: dict[Any, Any] = {}
+        made: dict[object, object] = {}
         for key, value in pairs:
             put_item(made, key, value, self._budget)
         return made
 
-    def _default(self, factory: object = None) -> dict[Any, object]:
+    def _default(self, factory: object = None) -> dict[object, object]:
         if factory is not None and not isinstance(factory, Made):
             raise BadPickle("defaultdict")
         return {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.model.budget import Budget
@@ -30,8 +30,10 @@ _KEY_TYPES: Final = frozenset((str, int, float, bytes, bool))
 # An entry of a dictionary, with the room that dictionaries keep free.
 _ENTRY: Final = 112
 
-Find = Callable[[str, str], Any]
-Persistent = Callable[[Any], Any]
+# Whatever a pickle has put on its stack: what may be done with it, each operation tests.
+Pickled: TypeAlias = Any
+Find = Callable[[str, str], object]
+Persistent = Callable[[object], object]
 Operation = Callable[["Machine"], None]
 
 
@@ -62,11 +64,11 @@ class Machine:
         self.owed = 0
         self.find = find
         self.persistent = persistent
-        self.stack: list[Any] = []
-        self.marked: list[list[Any]] = []
-        self.memo: dict[int, Any] = {}
+        self.stack: list[Pickled] = []
+        self.marked: list[list[Pickled]] = []
+        self.memo: dict[int, Pickled] = {}
 
-    def run(self) -> Any:
+    def run(self) -> object:
         """The value of the pickle; afterwards ``at`` is the place behind it."""
         data, table = self.data, self.table
         try:
@@ -150,7 +152,7 @@ def put_items(target: object, items: Sequence[object], budget: Budget) -> None:
         put_item(target, key, value, budget)
 
 
-def put_item(target: dict[Any, Any], key: object, value: object, budget: Budget) -> None:
+def put_item(target: dict[Pickled, Pickled], key: object, value: object, budget: Budget) -> None:
     """An entry of a dictionary, under a key that is cheap to hash and to compare, however hostile."""
     # An equal key that is there already is compared with this one, whole.
     budget.spend(1 + len(key) // _TEXT_PER_UNIT if type(key) is str else _key_work(key))

@@ -6,7 +6,7 @@ import codecs
 import struct
 from collections.abc import Callable
 from sys import getsizeof
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.pth.machine import (
     CONTAINER,
@@ -23,7 +23,7 @@ from trueline.formats.pth.trouble import BadPickle, Refused
 from trueline.model.budget import Budget
 
 
-def unpickled(data: memoryview, at: int, find: Find, persistent: Persistent, budget: Budget) -> tuple[Any, int]:
+def unpickled(data: memoryview, at: int, find: Find, persistent: Persistent, budget: Budget) -> tuple[object, int]:
     """The value of the pickle at a place, and the place behind it."""
     machine = Machine(data, at, find, persistent, budget)
     return machine.run(), machine.at
@@ -42,7 +42,7 @@ def _code(letter: bytes) -> Callable[[Operation], Operation]:
     return keep
 
 
-def _push(letter: bytes, value: Callable[[Machine], Any]) -> None:
+def _push(letter: bytes, value: Callable[[Machine], object]) -> None:
     """A value that is there already, or a small one."""
 
     def push(machine: Machine) -> None:
@@ -53,7 +53,7 @@ def _push(letter: bytes, value: Callable[[Machine], Any]) -> None:
     Machine.table[letter[0]] = push
 
 
-def _make(letter: bytes, value: Callable[[Machine], Any]) -> None:
+def _make(letter: bytes, value: Callable[[Machine], object]) -> None:
     """A value of its own, whose memory is taken from the budget; it is no larger than a few times its bytes."""
 
     def make(machine: Machine) -> None:
@@ -174,7 +174,7 @@ def _triple(machine: Machine) -> None:
 @_code(b"d")
 def _dictionary(machine: Machine) -> None:
     items = machine.pop_mark()
-    made: dict[Any, Any] = {}
+    made: dict[object, object] = {}
     machine.owed += CONTAINER
     put_items(made, items, machine.budget)
     machine.stack.append(made)
@@ -208,7 +208,7 @@ def _append_all(machine: Machine) -> None:
 Machine.table[0x90] = _append_all  # into a set
 
 
-def _extend(machine: Machine, items: list[Any]) -> None:
+def _extend(machine: Machine, items: list[object]) -> None:
     if not isinstance(machine.stack[-1], list):
         raise BadPickle("list")
     # Lists keep room for more.

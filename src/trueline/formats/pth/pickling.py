@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 _PROTOCOL: Final = b"\x80\x02"
 _NONE, _TRUE, _FALSE = b"N", b"\x88", b"\x89"
@@ -47,11 +47,11 @@ class Pickling:
         else:
             raise TypeError(type(value).__name__)
 
-    def open_dict(self, held: Mapping[Any, Any]) -> None:
+    def open_dict(self, held: Mapping[object, object]) -> None:
         """A dictionary begins: its keys and values are put in turn, then it is closed."""
         self._code += _EMPTY_DICT + (_MARK if held else b"")
 
-    def close_dict(self, held: Mapping[Any, Any]) -> None:
+    def close_dict(self, held: Mapping[object, object]) -> None:
         """All keys and values are there."""
         self._code += _SETITEMS if held else b""
 

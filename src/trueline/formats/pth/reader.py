@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import fault, map_file
 from trueline.formats.nesting import arrange
@@ -24,7 +24,7 @@ from trueline.model.budget import READ_PER_UNIT, Budget
 _MAX_PICKLE: Final = 256 << 20
 _MAGIC: Final = 0x1950A86A20F9469CFC6C
 _VERSION: Final = 1001
-_LOOKED_AT: Final = 1 << 20
+_HEAD_BYTES: Final = 1 << 20
 
 
 def read_pth(path: Path) -> Weights:
@@ -98,7 +98,7 @@ def _read_legacy(path: Path, data: memoryview) -> Weights:
 
 
 def _legacy_places(
-    path: Path, data: memoryview, at: int, keys: list[Any], sizes: Mapping[str, int], order: str
+    path: Path, data: memoryview, at: int, keys: list[object], sizes: Mapping[str, int], order: str
 ) -> dict[str, Place]:
     places: dict[str, Place] = {}
     for key in keys:
@@ -114,7 +114,7 @@ def _legacy_places(
     return places
 
 
-def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent, budget: Budget) -> tuple[Any, int]:
+def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent, budget: Budget) -> tuple[object, int]:
     try:
         return unpickled(data, at, Allowed(budget).find, persistent, budget)
     except Refused as refused:
@@ -126,14 +126,14 @@ def _unpickled(path: Path, data: memoryview, at: int, persistent: Persistent, bu
 
 def _is_module(data: memoryview) -> bool:
     """Whether a pickle holds the attributes that every torch.nn.Module has."""
-    start = bytes(data[:_LOOKED_AT])
+    start = bytes(data[:_HEAD_BYTES])
     return b"_parameters" in start and b"_modules" in start
 
 
 def _arranged(
-    path: Path, value: Any, place: Callable[[str], Place | None], budget: Budget, *, big_endian: bool
+    path: Path, value: object, place: Callable[[str], Place | None], budget: Budget, *, big_endian: bool
 ) -> Weights:
-    def array(found: Any, name: str) -> Stored:
+    def array(found: Tensor, name: str) -> Stored:
         made = stored(path, name, found, place(found.storage.key), big_endian=big_endian)
         # Views may repeat the same few bytes: what they come to is what whoever measures them reads.
         budget.spend(made.nbytes // READ_PER_UNIT)

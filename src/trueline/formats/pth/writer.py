@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import fault
 from trueline.formats.making import Sink
@@ -99,7 +99,7 @@ class _Tree:
         self.pickle.tensor(typed=typed, dtype=dtype, key=str(key), size=size, shape=array.shape)
 
 
-def _by_name(held: Mapping[Any, Any]) -> dict[str, Outgoing]:
+def _by_name(held: Mapping[object, object]) -> dict[str, Outgoing]:
     """The arrays of a dictionary by their own names and, where those lie deeper, by their keys."""
     arrays = {str(key): outgoing for key, outgoing in held.items() if isinstance(outgoing, Outgoing)}
     return arrays | {outgoing.name: outgoing for outgoing in arrays.values()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.formats.run_folder.json_text import json_bytes
 from trueline.formats.safetensors.types import METADATA, TYPES
@@ -52,7 +51,7 @@ def beginning(entries: Sequence[Entry], order: Sequence[int], metadata: Mapping[
     for place in order:
         begin, end = end, end + entries[place].nbytes
         offsets[place] = (begin, end)
-    header: dict[str, Any] = {METADATA: metadata} if metadata else {}
+    header: dict[str, object] = {METADATA: metadata} if metadata else {}
     for entry, where in zip(entries, offsets, strict=True):
         header[entry.name] = {"dtype": entry.kind, "shape": entry.shape, "data_offsets": where}
     text = json_bytes(header)

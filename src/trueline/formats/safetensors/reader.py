@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from trueline.formats.safetensors.types import INDEX, METADATA, TYPES, UNREAD
 from trueline.formats.sharded import index_of, read_sharded
 from trueline.formats.stored import MAX_DIMENSIONS, Stored
 from trueline.formats.weights import MODEL, Weights
+from trueline.model.json_value import Json
 from trueline.model.trouble import BadFile
 
 _MAX_JSON: Final = 100 << 20
@@ -62,18 +63,16 @@ def _check_apart(path: Path, found: Mapping[str, Stored]) -> None:
         taken = offset + size
 
 
-def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> Stored:
+def _entry(path: Path, name: str, entry: Json, base: int, size: int) -> Stored:
     if not isinstance(entry, dict):
         raise _unfit(path, name)
-    kind: Any = entry.get("dtype")
-    shape: Any = entry.get("shape")
-    offsets: Any = entry.get("data_offsets")
+    kind, shape, offsets = entry.get("dtype"), _counts(entry.get("shape")), _counts(entry.get("data_offsets"))
     dtype = TYPES.get(kind) if isinstance(kind, str) else None
     if dtype is None:
         if isinstance(kind, str) and kind in UNREAD:
             raise fault(path, "unread_type", name=printable(name), dtype=kind)
         raise _unfit(path, name)
-    if not _counts(shape, MAX_DIMENSIONS) or not _counts(offsets, 2) or len(offsets) != 2:
+    if shape is None or len(shape) > MAX_DIMENSIONS or offsets is None or len(offsets) != 2:
         raise _unfit(path, name)
     begin, end = offsets
     if not begin <= end <= size - base or math.prod(shape) * dtype.itemsize != end - begin:
@@ -84,19 +83,17 @@ def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> Stored:
     return Stored(name, tuple(shape), dtype, path, ((base + begin, end - begin),))
 
 
-def _counts(found: object, most: int) -> bool:
-    return (
-        isinstance(found, list)
-        and len(found) <= most
-        and all(isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in found)
-    )
+def _counts(found: Json) -> list[int] | None:
+    """A list of numbers that count something; None for anything else."""
+    counts = [count for count in found if type(count) is int and count >= 0] if isinstance(found, list) else None
+    return counts if isinstance(found, list) and counts is not None and len(counts) == len(found) else None
 
 
 def _unfit(path: Path, name: str) -> BadFile:
     return fault(path, "bad_array", name=printable(name))
 
 
-def _json(path: Path, text: bytes) -> Any:
+def _json(path: Path, text: bytes) -> object:
     try:
         return msgspec.json.decode(text)
     # Nesting beyond all reason ends in a RecursionError.

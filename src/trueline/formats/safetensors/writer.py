@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from trueline.formats.files import fault
 from trueline.formats.holding import check_all, name_trouble, pour_whole
@@ -59,7 +59,7 @@ def write_shards(
         name = f"{stem}-{number:05d}-of-{len(shards):05d}.safetensors"
         _write(making.sink(path.with_name(name)), shard, metadata)
         places |= dict.fromkeys((outgoing.name for outgoing in shard), name)
-    about: dict[str, Any] = {**metadata, "total_size": sum(array.nbytes for array in arrays)}
+    about: dict[str, object] = {**metadata, "total_size": sum(array.nbytes for array in arrays)}
     making.sink(path.with_name(stem + INDEX)).write(json_page({"metadata": about, "weight_map": places}))
 
 

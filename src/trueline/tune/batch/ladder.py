@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
+from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 from trueline.record.run_mode import Experiment
@@ -138,7 +139,7 @@ class Ladder:
 
     def _run(self, found: Probed, size: int, samples: int | None, repeat: int, place: tuple[int, int]) -> Trial:
         factor = size / found.size
-        settings: dict[str, Any] = {"samples": samples}
+        settings: dict[str, Json] = {"samples": samples}
         args = list(self.args)
         if self.size_argument is not None:
             args = with_argument(args, self.size_argument, str(size))
@@ -193,8 +194,8 @@ def _trouble(trial: Trial, found: Probed, size: int) -> Message | None:
 
 def _came(trial: Trial) -> int:
     """The largest batch that was seen: the last one of an epoch may be short."""
-    told = [update.fields for update in trial.updates if update.fields.get("samples")]
-    return max((round(int(one["samples"]) / max(1, int(one["passes"]))) for one in told), default=0)
+    updates = [update.fields for update in trial.updates if update.fields.get("samples")]
+    return max((round(int(one["samples"]) / max(1, int(one["passes"]))) for one in updates), default=0)
 
 
 def _rung(trial: Trial, size: int, value: float | None, failed: Message | None) -> Rung:

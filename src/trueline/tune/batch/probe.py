@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trueline.model.location import Location
 from trueline.model.message import Message, message
@@ -41,11 +40,11 @@ class Probed:
 
 def probed(trial: Trial) -> Probed | None:
     """None where nothing was trained on."""
-    told = [update.fields for update in trial.updates if update.fields.get("samples")]
-    if not told:
+    updates = [update.fields for update in trial.updates if update.fields.get("samples")]
+    if not updates:
         return None
     # The first update may hold what was left by another loader.
-    last = told[-1]
+    last = updates[-1]
     passes = max(1, int(last["passes"]))
     loader, why = _loader(trial)
     rates = trial.of("rates")
@@ -92,7 +91,7 @@ def _turns(site: str, built: Sequence[Word], numbers: set[int]) -> list[int] | N
     return [int(one["turn"]) for one in here if one["number"] in numbers]
 
 
-def line_of(word: Mapping[str, Any]) -> Location | None:
+def line_of(word: Word) -> Location | None:
     """Where something was built."""
     return Location(word["file"], word["line"]) if word["file"] is not None else None
 

@@ -12,9 +12,10 @@ from typing import Final
 from trueline.model.curve import Curve
 from trueline.tune.logged import higher_is_better
 
-FEWEST: Final = 5
+# Of fewer evaluations no course can be told from noise.
+MIN_EVALUATIONS: Final = 5
 # What a change must be to count, relative to the loss, of an accuracy relative to what is missing to all.
-LEAST: Final = 0.02
+MIN_RELATIVE_CHANGE: Final = 0.02
 # Of many evaluations some neighbours are taken together: so many times fewer than there are.
 _TOGETHER: Final = 6
 # So many evaluations in a row must be worse than the best: one alone is a bump.
@@ -66,7 +67,7 @@ def course_of(curve: Curve) -> Course:
     higher = higher_is_better(curve.name)
     values = [-value if higher else value for value in curve.values]
     best = min(range(len(values)), key=lambda place: values[place], default=0)
-    if len(values) < FEWEST:
+    if len(values) < MIN_EVALUATIONS:
         return Course(curve, Way.TOO_FEW, best, 0.0, higher, left_out)
     together = (len(values) // _TOGETHER) | 1
     level = _means(values, together)
@@ -76,12 +77,12 @@ def course_of(curve: Curve) -> Course:
     end = min(values[-_AFTER_BEST:]) if together == 1 else fmean(values[-max(together, _AFTER_BEST) :])
     worse = end - min(level)
     scale = _scale(curve, best)
-    if best < len(values) - _AFTER_BEST and worse > max(LEAST * scale, chance):
+    if best < len(values) - _AFTER_BEST and worse > max(MIN_RELATIVE_CHANGE * scale, chance):
         return Course(curve, Way.PAST, best, worse / scale, higher, left_out)
     last = max(len(values) // _LAST, 1)
     gained = min(level[:-last]) - min(level[-last:])
     scale = _scale(curve, min(range(len(values) - last), key=lambda place: values[place]))
-    falling = gained > max(LEAST * scale, chance)
+    falling = gained > max(MIN_RELATIVE_CHANGE * scale, chance)
     return Course(curve, Way.FALLING if falling else Way.SETTLED, best, max(gained, 0.0) / scale, higher, left_out)
 
 

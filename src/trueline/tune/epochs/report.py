@@ -11,7 +11,7 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Curves, Mark, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.tune.epochs.course import FEWEST, LEAST, Course, Way
+from trueline.tune.epochs.course import MIN_EVALUATIONS, MIN_RELATIVE_CHANGE, Course, Way
 from trueline.tune.epochs.curves import Evaluated
 
 CODE: Final = "hp.02"
@@ -53,7 +53,7 @@ def _params(judged: Judged, course: Course) -> dict[str, object]:
 def _why_not(judged: Judged) -> Message:
     if judged.course is None:
         return judged.found.missing or message("tune_epochs.no_evaluation")
-    return message("tune_epochs.too_few", count=len(judged.course.curve), needed=FEWEST)
+    return message("tune_epochs.too_few", count=len(judged.course.curve), needed=MIN_EVALUATIONS)
 
 
 def finding(judged: Judged) -> Finding:
@@ -70,7 +70,7 @@ def finding(judged: Judged) -> Finding:
         message(f"tune_epochs.advice_{course.way.value}", best=course.best + 1) if found else None,
         where=Location(step=course.best_step if judged.found.by_steps else None),
         measured=round(course.change, 6),
-        limit=LEAST,
+        limit=MIN_RELATIVE_CHANGE,
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = npt.NDArray[np.float64]
 
-FEWEST: Final = 12
+# Of fewer losses no bound can be told from noise.
+MIN_POINTS: Final = 12
 # The width of the smoothing, as a share of the curve.
 _WIDTH: Final = 0.025
 # The curve has started to get better where this share of all it will gain is there. By then the test has gone as far as
@@ -71,7 +73,7 @@ def find_bounds(
     ``before`` is the value before any step.
     """
     whole = _finite(values)
-    if len(whole) < FEWEST:
+    if len(whole) < MIN_POINTS:
         return Bounds(None, None, None, None, math.nan, math.nan, [])
     start = _start(whole, before)
     smoothed = smooth(whole, start)
@@ -132,7 +134,7 @@ def smooth(values: Array, start: float) -> Array:
 
 def _noise(values: Array) -> float:
     """How far chance moves one value, from differences of neighbours in the part where little is learned."""
-    early = values[: max(len(values) // 3, FEWEST // 2)]
+    early = values[: max(len(values) // 3, MIN_POINTS // 2)]
     return float(np.median(np.abs(np.diff(early)))) / (0.6745 * math.sqrt(2))
 
 

@@ -6,7 +6,8 @@ import math
 from statistics import median
 from typing import Final
 
-_FIRST: Final = 10
+# The median of so many first losses is where training started.
+_START_UPDATES: Final = 10
 # So many times the whole gain above where it began, for so many steps.
 _TIMES: Final = 3
 _STEPS: Final = 3
@@ -24,10 +25,10 @@ class Divergence:
         if not math.isfinite(loss):
             return len(self._losses) > 0
         self._losses.append(loss)
-        if len(self._losses) < _FIRST + _STEPS:
+        if len(self._losses) < _START_UPDATES + _STEPS:
             return False
-        start = median(self._losses[:_FIRST])
-        spread = max(self._losses[:_FIRST]) - min(self._losses[:_FIRST])
+        start = median(self._losses[:_START_UPDATES])
+        spread = max(self._losses[:_START_UPDATES]) - min(self._losses[:_START_UPDATES])
         last = self._losses[-_STEPS:]
         self._best = min(self._best, median(last))
         gain = max(start - self._best, spread, 0.01 * abs(start))

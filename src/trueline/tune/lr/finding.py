@@ -6,7 +6,7 @@ from typing import Final
 
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.message import Message, message
-from trueline.tune.lr.bounds import FEWEST
+from trueline.tune.lr.bounds import MIN_POINTS
 from trueline.tune.lr.tested import LOSS, Tested
 from trueline.tune.rates import short
 
@@ -25,8 +25,8 @@ def why_not(tested: Tested) -> Message | None:
     """Why the curve says nothing; None where it does."""
     if not tested.follows:
         return message("tune_lr.does_not_follow")
-    if len(tested.points) < FEWEST:
-        return message("tune_lr.too_short", updates=len(tested.points), needed=FEWEST)
+    if len(tested.points) < MIN_POINTS:
+        return message("tune_lr.too_short", updates=len(tested.points), needed=MIN_POINTS)
     if not tested.bounds.gained:
         shown = {"what": what(tested), "low": short(tested.low), "high": short(_furthest(tested))}
         return message("tune_lr.never_falls", **shown)

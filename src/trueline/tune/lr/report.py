@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.curve import Curve
 from trueline.model.finding import Conclusion
@@ -15,7 +15,8 @@ from trueline.tune.lr.finding import finding, what, why_not
 from trueline.tune.lr.tested import LOSS, Tested
 from trueline.tune.rates import short
 
-_MOST_SHOWN: Final = 1.0
+# The curve is drawn up to its start plus so many times what was gained: a diverged loss would flatten the rest.
+_SHOWN_RISE: Final = 1.0
 
 
 def conclusion(tested: Tested) -> Message:
@@ -43,7 +44,7 @@ def result(tested: Tested) -> Result:
     """The verb's answer."""
     found = finding(tested)
     bounds = tested.bounds
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "lower": bounds.lower,
         "upper": bounds.upper,
         "suggestion": bounds.suggestion,
@@ -119,7 +120,7 @@ def _shown(tested: Tested, seen: Sequence[tuple[int, float]]) -> list[tuple[int,
     """The curve up to where it is far above its beginning for good: the rest would flatten all that matters."""
     if tested.metric != LOSS or not tested.bounds.gained:
         return list(seen)
-    most = tested.bounds.start + _MOST_SHOWN * (tested.bounds.start - tested.bounds.best)
+    most = tested.bounds.start + _SHOWN_RISE * (tested.bounds.start - tested.bounds.best)
     last = max(place for place, point in enumerate(tested.points) if point.loss <= most)
     return [one for one in seen if one[0] <= last + 1]
 

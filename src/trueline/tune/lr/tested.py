@@ -10,7 +10,7 @@ from statistics import fmean, linear_regression
 from typing import Final
 
 from trueline.tune.logged import accuracy_of, logged_curves
-from trueline.tune.lr.bounds import FEWEST, Bounds, find_bounds
+from trueline.tune.lr.bounds import MIN_POINTS, Bounds, find_bounds
 from trueline.tune.told import Update
 from trueline.tune.trial import Trial
 
@@ -108,7 +108,7 @@ def _points(trial: Trial) -> list[Point]:
 
 
 def _accuracy_name(trial: Trial) -> str | None:
-    found = accuracy_of(logged_curves(trial.words), FEWEST)
+    found = accuracy_of(logged_curves(trial.words), MIN_POINTS)
     return found.name if found is not None else None
 
 
@@ -125,7 +125,7 @@ def _bounds(points: Sequence[Point], name: str | None, momentum: float, before: 
     losses = [(point.rate, point.loss) for point in points]
     by_loss = find_bounds([rate for rate, _ in losses], [loss for _, loss in losses], momentum=momentum, before=before)
     seen = [(point.rate, -point.accuracy) for point in points if point.accuracy is not None]
-    if name is None or len(seen) < FEWEST:
+    if name is None or len(seen) < MIN_POINTS:
         return LOSS, by_loss
     by_accuracy = find_bounds([rate for rate, _ in seen], [value for _, value in seen], losses, momentum, by_loss.upper)
     return (name, by_accuracy) if by_accuracy.gained or not by_loss.gained else (LOSS, by_loss)
@@ -144,11 +144,11 @@ def follows(updates: Sequence[Update]) -> bool:
     ]
     known = [(rate, float(far), loss) for rate, far, loss in seen if isinstance(far, float | int) and loss is not None]
     known = [one for one in known if math.isfinite(one[1]) and math.isfinite(one[2])]
-    if len(known) < FEWEST:
+    if len(known) < MIN_POINTS:
         return True
     lowest = min(range(len(known)), key=lambda place: known[place][2])
-    moved = [one for one in known[: max(lowest, FEWEST)] if one[1] > 0]
-    if len(moved) < FEWEST // 2:
+    moved = [one for one in known[: max(lowest, MIN_POINTS)] if one[1] > 0]
+    if len(moved) < MIN_POINTS // 2:
         # Too small for the weights' precision; or they never move.
         return any(far > 0 for _, far, _ in known)
     rates = [math.log(rate) for rate, _, _ in moved]

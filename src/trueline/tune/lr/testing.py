@@ -10,7 +10,7 @@ from typing import Final
 from trueline.model.trouble import BadScript
 from trueline.record.command import Command
 from trueline.record.run_mode import Experiment
-from trueline.tune.lr.bounds import FEWEST
+from trueline.tune.lr.bounds import MIN_POINTS
 from trueline.tune.lr.divergence import Divergence
 from trueline.tune.lr.tested import Tested, tested
 from trueline.tune.told import Update, Word, update_of
@@ -41,7 +41,7 @@ def run_test(command: Command, room: Path, wish: Wish, heard: Heard) -> Tested:
     """Run the script as often as wished for; Ctrl-C ends it with what there is by then."""
     trial = _run(command, room / "range-1", wish, heard, 1)
     shorter_than = None
-    if trial.ended_early and trial.ended.code == 0 and FEWEST < len(trial.updates) < wish.updates:
+    if trial.ended_early and trial.ended.code == 0 and MIN_POINTS < len(trial.updates) < wish.updates:
         shorter_than, wish = wish.updates, replace(wish, updates=len(trial.updates))
         trial = _run(command, room / "shorter-1", wish, heard, 1)
     trials = [trial]
@@ -80,7 +80,7 @@ def _check(trial: Trial) -> None:
     line = trial.ended.last_line[:300]
     if not updates:
         raise BadScript(f"tune.never_trains{'' if line else '_silent'}", code=trial.ended.code, line=line)
-    if trial.ended_early and trial.ended.code and len(updates) <= FEWEST:
+    if trial.ended_early and trial.ended.code and len(updates) <= MIN_POINTS:
         raise BadScript("tune.script_failed", code=trial.ended.code, updates=len(updates), line=line)
     if all(update.loss is None for update in updates):
         raise BadScript("tune.no_loss")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.curve import Curve
 from trueline.model.finding import Conclusion, Finding
@@ -197,7 +197,7 @@ def _course(seen: Seen) -> list[tuple[int, float]]:
     return found
 
 
-def _numbers(seen: Seen) -> dict[str, Any]:
+def _numbers(seen: Seen) -> dict[str, object]:
     return {
         "updates": len(seen.updates),
         "scale": seen.scale,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
+from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
 from trueline.model.numbers import decode
 from trueline.record.run_mode import Experiment
@@ -106,7 +107,7 @@ class Search:
         said = message("tune_scale.running_tried", power=wanted.power)
         return self._trial(f"scale-{number}", settings, said, lambda update: _is_lost(update, wanted.scale))
 
-    def _trial(self, name: str, settings: dict[str, Any], saying: Message, stop: Callable[[Update], bool]) -> Trial:
+    def _trial(self, name: str, settings: JsonObject, saying: Message, stop: Callable[[Update], bool]) -> Trial:
         self.progress(0, saying)
 
         def heard(word: Word) -> bool:

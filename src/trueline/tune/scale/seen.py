@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.location import Location
 from trueline.model.numbers import decode
@@ -15,7 +15,8 @@ from trueline.tune.told import Word, updates
 
 LARGEST: Final = 65504.0
 SMALLEST: Final = 2.0**-24
-_NEAR: Final = 0.02
+# Scales are read from ratios of rounded losses: so close they are the same, relative.
+_SAME_SCALE_TOLERANCE: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +126,18 @@ def scaled_by_hand(seen: Seen, scaler: BuiltScaler) -> Seen:
 
 def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
     """Put together from what was told."""
-    told = [update for update in updates(words) if "scale" in update.fields]
-    half = any(update.fields["half"] for update in told)
-    brain = any(update.fields["brain"] for update in told)
-    looked = any("gradients" in update.fields for update in told)
+    scaled = [update for update in updates(words) if "scale" in update.fields]
+    half = any(update.fields["half"] for update in scaled)
+    brain = any(update.fields["brain"] for update in scaled)
+    looked = any("gradients" in update.fields for update in scaled)
     everything = assume_half and not half
-    scaler = _scaler(words, told[0].fields if told else {}, [_hand(update.fields) for update in told])
+    scaler = _scaler(words, scaled[0].fields if scaled else {}, [_hand(update.fields) for update in scaled])
     # A scale by hand is in the numbers, and nobody has told of it.
     hidden = scaler.scale if scaler is not None and scaler.kind is None else 1.0
     counts: Counter[int] = Counter()
     zeros = 0
     found = []
-    for update in told:
+    for update in scaled:
         groups = _groups(update.fields, everything)
         for group in groups:
             counts.update({int(exponent): count for exponent, count in group.get("counts", {}).items()})
@@ -151,7 +152,7 @@ def seen_in(words: Sequence[Word], *, assume_half: bool = False) -> Seen:
     return Seen(found, Sizes(dict(counts), zeros).shifted(-places), half, brain, looked, scaler)
 
 
-def _groups(fields: Word, everything: bool) -> Sequence[Mapping[str, Any]]:
+def _groups(fields: Word, everything: bool) -> Sequence[Word]:
     """The parameters' gradients that are, or are taken to be, half precision."""
     gradients = fields.get("gradients")
     if gradients is None:
@@ -166,10 +167,10 @@ def _hand(fields: Word) -> float | None:
 
 
 def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) -> BuiltScaler | None:
-    told = [word for word in words if word["told"] == "scaler"]
+    built = [word for word in words if word["told"] == "scaler"]
     # The manager of a training wrapper builds cells of its own: the user's is the first.
-    if told:
-        one = told[0]
+    if built:
+        one = built[0]
         line = Location(one["file"], one["line"]) if one["file"] is not None else None
         return BuiltScaler(one["kind"], one["scale"], one["factor"], one["window"], line)
     if first and decode(first["scale"]) > 1.0:
@@ -178,13 +179,13 @@ def _scaler(words: Sequence[Word], first: Word, ratios: Sequence[float | None]) 
     if not known:
         return None
     middle = median(known)
-    steady = sum(abs(one / middle - 1) < _NEAR for one in known) > len(known) / 2
-    return BuiltScaler(None, _rounded(middle)) if steady and middle > 2 * (1 - _NEAR) else None
+    steady = sum(abs(one / middle - 1) < _SAME_SCALE_TOLERANCE for one in known) > len(known) / 2
+    return BuiltScaler(None, _rounded(middle)) if steady and middle > 2 * (1 - _SAME_SCALE_TOLERANCE) else None
 
 
 def _rounded(scale: float) -> float:
     """The number that was meant: a power of two, or a whole one, if it is near."""
     power = 2.0 ** round(math.log2(scale))
-    if abs(scale / power - 1) < _NEAR:
+    if abs(scale / power - 1) < _SAME_SCALE_TOLERANCE:
         return power
     return float(round(scale))

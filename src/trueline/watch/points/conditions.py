@@ -19,7 +19,7 @@ Broken: TypeAlias = tuple[dict[str, float], dict[str, float]]
 
 _PIECE: Final = 1 << 16
 # The debugger's own: what a weight of nothing but zeros is divided by.
-_TINY: Final = 1e-9
+_RATIO_EPS: Final = 1e-9
 _ACTIVATIONS: Final = frozenset(("tanh", "sigmoid", "relu"))
 
 
@@ -78,7 +78,7 @@ def is_unchanged(change: Distance, limits: Limits) -> Broken | None:
 
 def change_ratio(change: Distance, abs_mean_before: float) -> float:
     """How much a weight has changed, against its size before."""
-    return change.mean_abs / (abs_mean_before + _TINY)
+    return change.mean_abs / (abs_mean_before + _RATIO_EPS)
 
 
 def is_changed_beyond(ratio: float, limits: Limits, *, larger: bool) -> Broken | None:

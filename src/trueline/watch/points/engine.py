@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from trueline.model.summary import Summary
 from trueline.watch.points.averages import Averages
 from trueline.watch.points.conditions import (
     Broken,
+    Limits,
     activation_of,
     has_zeros,
     is_beyond,
@@ -29,7 +30,7 @@ from trueline.watch.points.point import Need, Point, needs
 
 Named: TypeAlias = Iterable[tuple[str, Array]]
 
-_ON_SUMMARY: Final[dict[str, Callable[[Summary, Any], Broken | None]]] = {
+_ON_SUMMARY: Final[dict[str, Callable[[Summary, Limits], Broken | None]]] = {
     **dict.fromkeys(("WO", "GE", "TO"), lambda summary, _: is_non_finite(summary)),
     **dict.fromkeys(("WL", "GL", "TL"), partial(is_beyond, larger=True)),
     **dict.fromkeys(("WS", "GV", "TS"), partial(is_beyond, larger=False)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trueline.model.finding import Certainty, Conclusion, Finding
 from trueline.model.location import Location
@@ -35,7 +35,7 @@ def _params(hit: PointHit) -> dict[str, object]:
     first = next(iter(hit.measured))
     # The root of a network has no path.
     named = hit.where or Message("points.whole")
-    shown: dict[str, Any] = {"where": named, "step": hit.step, **hit.measured}
+    shown: dict[str, object] = {"where": named, "step": hit.step, **hit.measured}
     shown |= {f"limit_{name}": one for name, one in hit.limit.items()}
     if first in _WORDS:
         shown |= {"statistic": Message(f"points.stat_{first}"), "value": hit.measured[first], "limit": hit.limit[first]}

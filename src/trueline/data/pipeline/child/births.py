@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from trueline.adapters.guest.faults import is_users
 from trueline.model.location import Location
@@ -17,7 +16,7 @@ class Births:
 
     def __init__(self) -> None:
         self._lines: dict[int, tuple[str, Location]] = {}
-        self._arguments: dict[int, dict[str, Any]] = {}
+        self._arguments: dict[int, dict[str, bool | int | float | str | None]] = {}
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -34,7 +33,7 @@ class Births:
         kind, line = self._lines.get(id(value), ("", None))
         return line if kind == type(value).__name__ else None
 
-    def argument(self, value: object, name: str) -> Any:
+    def argument(self, value: object, name: str) -> bool | int | float | str | None:
         """What the constructor of an object was given under a name; None where that is not known."""
         return self._arguments.get(id(value), {}).get(name) if self.line(value) is not None else None
 
@@ -57,7 +56,7 @@ class Births:
             self._arguments[id(value)] = {name: _plain(frame.f_locals.get(name)) for name in names}
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> bool | int | float | str | None:
     return value if isinstance(value, bool | int | float | str) else None
 
 

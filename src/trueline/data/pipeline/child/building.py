@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from trueline.adapters import FRAMEWORKS, adapters_present
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.adapters.nouns import Loader
 from trueline.adapters.protocol import Adapter, Pipelines
 from trueline.data.pipeline.child.births import Births
 from trueline.data.pipeline.journal import Journal
@@ -34,7 +36,7 @@ def pipelines_of(framework: str) -> Pipelines:
     return cast(Pipelines, importlib.import_module(f"trueline.adapters.{framework}.pipelines"))
 
 
-def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]:
+def build(asked: Asked, journal: Journal, births: Births) -> tuple[Loader, Adapter]:
     """Import, find, and call where it is no pipeline already; what a factory draws comes from a fixed seed."""
     journal.doing("importing")
     with _frameworks_aside(journal):
@@ -51,7 +53,9 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
             adapters = adapters_present()
         adapter = _framework(found, adapters, journal)
     several = isinstance(found, list | tuple) and len(found) > 1
-    if several and all(any(pipelines_of(each.name).is_own(one) for each in adapters_present()) for one in found):
+    if several and all(
+        any(pipelines_of(adapter.name).is_own(part) for adapter in adapters_present()) for part in found
+    ):
         raise SideTrouble("data_debug.several", side=asked.side, count=len(found))
     if adapter is None:
         raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(found))
@@ -60,7 +64,7 @@ def build(asked: Asked, journal: Journal, births: Births) -> tuple[Any, Adapter]
 
 def _framework(value: object, adapters: list[Adapter], journal: Journal) -> Adapter | None:
     """MindSpore's datasets are iterable too, so it is asked first."""
-    for adapter in sorted(adapters, key=lambda one: one.name):
+    for adapter in sorted(adapters, key=lambda present: present.name):
         with journal.aside():
             pipelines = pipelines_of(adapter.name)
         if pipelines.is_pipeline(value):
@@ -73,7 +77,7 @@ def _frameworks_aside(journal: Journal) -> Iterator[None]:
     """Around the user's imports: that of a framework does not use up the time that these have."""
     original = builtins.__import__
 
-    def importing(name: str, *args: Any, **kwargs: Any) -> Any:
+    def importing(name: str, *args: Any, **kwargs: Any) -> ModuleType:
         package = name.partition(".")[0]
         if package not in FRAMEWORKS or package in sys.modules:
             return original(name, *args, **kwargs)
@@ -88,7 +92,7 @@ def _frameworks_aside(journal: Journal) -> Iterator[None]:
             builtins.__import__ = original
 
 
-def _called(asked: Asked, factory: object, births: Births) -> Any:
+def _called(asked: Asked, factory: object, births: Births) -> Loader:
     if not callable(factory):
         raise SideTrouble("data_debug.no_pipeline", side=asked.side, type=type_name(factory))
     if needed := required(factory):

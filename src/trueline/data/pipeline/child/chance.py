@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import zlib
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Chance:
 
     def state(self) -> tuple[int, ...]:
         """The state of each."""
-        state: tuple[Any, ...] = tuple(np.random.get_state())
-        found = (hash(random.getstate()), zlib.crc32(state[1].tobytes(), int(state[2])))
+        state = np.random.get_state(legacy=False)["state"]
+        found = (hash(random.getstate()), zlib.crc32(state["key"].tobytes(), int(state["pos"])))
         own = self._own.chance()
         return (*found, zlib.crc32(own)) if own else found

@@ -5,20 +5,23 @@ Seen on the first samples, the values before and after side by side.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from trueline.data.pipeline.answers import ChangeJson, Number
 from trueline.data.pipeline.child.fields import Reader
 from trueline.kernel.array import Array
 
 Wide = npt.NDArray[np.float64]
-Told = tuple[str, dict[str, Any]]
+Named = tuple[str, Mapping[str, Number]]
 
 _SAMPLES: Final = 8
 _MOST_SAMPLES: Final = 256
-_LEAST: Final = 16
+# Of fewer values no law can be read.
+_MIN_VALUES: Final = 16
 _LEVELS: Final = 256
 _RAW: Final = 20.0
 _CHANNELS: Final = (1, 3, 4)
@@ -30,7 +33,7 @@ class Changes:
 
     def __init__(self) -> None:
         self._looked = 0
-        self._found: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._found: dict[str, tuple[int, Mapping[str, Number]]] = {}
         self._bytes = Bytes()
 
     def before(self, reader: Reader, given: object) -> list[Array] | None:
@@ -48,7 +51,7 @@ class Changes:
             if old.shape == now.shape and not np.array_equal(old, now, equal_nan=old.dtype.kind == "f"):
                 self._found.setdefault("in_place", (sample, {}))
         for old, new in zip(before, reader.arrays(result), strict=False):
-            if min(old.size, new.size) < _LEAST or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
+            if min(old.size, new.size) < _MIN_VALUES or old.dtype.kind not in "iuf" or new.dtype.kind not in "iuf":
                 continue
             if new.dtype == np.uint8 and old.shape == new.shape:
                 self._narrow(sample, old, new)
@@ -72,7 +75,7 @@ class Changes:
         if any(_cast(old, new, factor) for factor in factors):
             self._found.setdefault("wrapped", (sample, {}))
 
-    def told(self) -> list[dict[str, Any]]:
+    def told(self) -> list[ChangeJson]:
         """The JSON of evidence.Changes."""
         found = dict(self._found)
         wrapped = self._bytes.wrapped()
@@ -109,7 +112,7 @@ class Bytes:
     def wrapped(self) -> int | None:
         """The first sample with values that went over the edge."""
         values = np.flatnonzero(self._counts)
-        if len(values) < _LEAST:
+        if len(values) < _MIN_VALUES:
             return self._noisy
         means = self._sums[values] / self._counts[values]
         spreads = np.sqrt(np.maximum(0.0, self._squares[values] / self._counts[values] - means**2))
@@ -153,7 +156,7 @@ def _cast(old: Array, new: Array, factor: float) -> float:
     return float(outside.mean()) if inside_fits and same.mean() > 0.9 and clipped.mean() < 0.9 else 0.0
 
 
-def _scaled(old: Array, new: Array) -> list[Told]:
+def _scaled(old: Array, new: Array) -> list[Named]:
     """Values that are scaled once more, or normalised by numbers that are meant for another range."""
     fitted = _affine(old.astype(np.float64), new.astype(np.float64))
     if fitted is None:
@@ -161,7 +164,7 @@ def _scaled(old: Array, new: Array) -> list[Told]:
     factors, offsets = fitted
     largest = float(np.abs(old).max())
     means, stds = [-b / a for a, b in zip(factors, offsets, strict=True)], [1.0 / a for a in factors]
-    numbers = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
+    numbers: Mapping[str, Number] = {"mean": means, "std": stds, "low": float(old.min()), "high": float(old.max())}
     shifted = any(abs(offset) > 1e-6 for offset in offsets)
     if not shifted and all(1 / 300 < a < 1 / 200 for a in factors) and 0.0 < largest <= 1.5:
         return [("scaled_again", numbers)]
@@ -183,8 +186,8 @@ def _affine(old: Wide, new: Wide) -> tuple[list[float], list[float]] | None:
         if here is None or there is None or here.shape != there.shape:
             continue
         found = [_line(a, b) for a, b in zip(here, there, strict=True)]
-        if all(one is not None for one in found):
-            return [one[0] for one in found if one is not None], [one[1] for one in found if one is not None]
+        if all(line is not None for line in found):
+            return [line[0] for line in found if line is not None], [line[1] for line in found if line is not None]
     return None
 
 

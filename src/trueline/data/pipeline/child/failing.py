@@ -6,10 +6,11 @@ import linecache
 import re
 import traceback
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import Place, first_line, is_users, nearest, words
 from trueline.adapters.pipeline import Nothing, Unfit
+from trueline.data.pipeline.answers import ColumnsJson, FailureJson
 from trueline.data.pipeline.child.meter import blamed
 from trueline.model.location import Location
 
@@ -23,9 +24,11 @@ _RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit
 _ENGINE: Final = re.compile(r"^\[ERROR\] (.+)$", re.MULTILINE)
 
 
-def failure(error: BaseException, doing: str, sample: int | None, operator: int | None = None) -> dict[str, Any]:
+def failure(error: BaseException, doing: str, sample: int | None, operator: int | None = None) -> FailureJson:
     """The JSON of an evidence.Failure."""
-    places: Sequence[Place] = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(error.__traceback__)]
+    places: Sequence[Place] = [
+        (frame[0].f_code.co_filename, frame[1]) for frame in traceback.walk_tb(error.__traceback__)
+    ]
     kind, text = type(error).__name__, first_line(error)
     inner = _FRAME.findall(words(error))
     if inner:
@@ -42,16 +45,17 @@ def failure(error: BaseException, doing: str, sample: int | None, operator: int 
     inside = error.__cause__
     if isinstance(inside, StopIteration):
         # A generator may not end in the middle of another; where it did is what matters.
-        places = [(one[0].f_code.co_filename, one[1]) for one in traceback.walk_tb(inside.__traceback__)]
+        places = [(frame[0].f_code.co_filename, frame[1]) for frame in traceback.walk_tb(inside.__traceback__)]
     place = nearest(places)
     # Where nothing else is known, a line of a package is better than none; of a batch the samples are known.
     nothing_else = operator is None and doing != "batching"
     line = Location(*place) if place is not None and (is_users(place[0]) or nothing_else) else None
-    columns = None
+    columns: ColumnsJson | None = None
     if isinstance(error, Nothing):
         operator, line = error.place, None
     if isinstance(error, Unfit):
-        operator, line, columns = error.place, error.line, error.told
+        operator, line = error.place, error.line
+        columns = ColumnsJson(wanted=error.wanted, given=error.given, missing=error.missing, twice=error.twice)
     return {
         "kind": kind,
         "error": text,

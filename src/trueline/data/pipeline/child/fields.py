@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from trueline.adapters.nouns import Value
 from trueline.adapters.tree import leaves
+from trueline.data.pipeline.answers import Counted, FieldJson
 from trueline.kernel.array import Array
 from trueline.model.numbers import encode
 
-_FIRST: Final = 8
-_MOST_VALUES: Final = 1000
+# Samples that are named by their index; the others are counted.
+_MAX_NAMED_SAMPLES: Final = 8
+# Different whole numbers that are counted one by one: labels, not measurements.
+_MAX_WHOLE_VALUES: Final = 1000
 # So many samples tell a mean and a standard deviation well enough.
-_ENOUGH: Final = 256
+_MEASURED_SAMPLES: Final = 256
 # Samples are of another order of magnitude where the rest keeps together, and they are few and far from it.
-_MANY: Final = 8
-_APART: Final = 50.0
-_TIGHT: Final = 5.0
-_SHARE: Final = 0.2
+_MIN_SAMPLES_FOR_OUTLIERS: Final = 8
+_OUTLIER_FACTOR: Final = 50.0
+_USUAL_FACTOR: Final = 5.0
+_MAX_OUTLIER_SHARE: Final = 0.2
 # A list of no more numbers may be what a sample consists of.
-_STRUCTURE: Final = 4
+_MAX_STRUCTURE_LENGTH: Final = 4
 
 
 class Groups:
@@ -38,10 +42,10 @@ class Groups:
             return
         count, first = self._found.setdefault(word, ([0], []))
         count[0] += 1
-        if len(first) < _FIRST and sample not in first:
+        if len(first) < _MAX_NAMED_SAMPLES and sample not in first:
             first.append(sample)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, Counted]:
         """The JSON of it."""
         return {word: [count[0], first] for word, (count, first) in self._found.items()}
 
@@ -52,7 +56,7 @@ class FieldSeen:
     def __init__(self, name: str) -> None:
         self.name = name
         self._types, self._shapes, self._dtypes = Groups(), Groups(), Groups()
-        self._nonfinite, self._whole = Groups(), Groups(_MOST_VALUES)
+        self._nonfinite, self._whole = Groups(), Groups(_MAX_WHOLE_VALUES)
         self._low, self._high = math.inf, -math.inf
         self._means: list[float] = []
         self._squares: list[float] = []
@@ -77,11 +81,11 @@ class FieldSeen:
                 return
             array, low, high = finite, float(finite.min()), float(finite.max())
         self._low, self._high = min(self._low, low), max(self._high, high)
-        if array.size > _STRUCTURE:
+        if array.size > _MAX_STRUCTURE_LENGTH:
             self._sizes.append((sample, max(abs(low), abs(high))))
         if array.size == 1 and low == int(low):
             self._whole.add(str(int(low)), sample)
-        if len(self._means) < _ENOUGH:
+        if len(self._means) < _MEASURED_SAMPLES:
             wide = array.astype(np.float64)
             self._means.append(float(wide.mean()))
             self._squares.append(float(np.square(wide).mean()))
@@ -91,7 +95,7 @@ class FieldSeen:
             if there.any():
                 self._nonfinite.add(word, sample)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> FieldJson:
         """The JSON of an evidence.Field."""
         mean = float(np.mean(self._means)) if self._means else None
         std = None
@@ -114,28 +118,28 @@ class FieldSeen:
 
     def lacking(self, samples: Sequence[int]) -> list[int]:
         """The first of these samples that do not have it."""
-        return [sample for sample in samples if sample not in self._there][:_FIRST]
+        return [sample for sample in samples if sample not in self._there][:_MAX_NAMED_SAMPLES]
 
-    def _apart(self) -> list[object] | None:
+    def _apart(self) -> tuple[float, list[int]] | None:
         """The few samples whose values are of another order of magnitude than those of all others, and how far."""
         sizes = np.array([size for _, size in self._sizes])
-        if len(sizes) < _MANY or not (usual := float(np.median(sizes))):
+        if len(sizes) < _MIN_SAMPLES_FOR_OUTLIERS or not (usual := float(np.median(sizes))):
             return None
-        far = sizes > _APART * usual
+        far = sizes > _OUTLIER_FACTOR * usual
         inside = sizes[~far]
-        if not far.any() or far.mean() > _SHARE or float(inside.max()) > _TIGHT * usual:
+        if not far.any() or far.mean() > _MAX_OUTLIER_SHARE or float(inside.max()) > _USUAL_FACTOR * usual:
             return None
-        samples = [self._sizes[at][0] for at in np.flatnonzero(far)[:_FIRST]]
-        return [float(sizes[far].min()) / usual, samples]
+        samples = [self._sizes[at][0] for at in np.flatnonzero(far)[:_MAX_NAMED_SAMPLES]]
+        return float(sizes[far].min()) / usual, samples
 
 
 class Reader:
     """Values of a framework, images and numbers as arrays."""
 
-    def __init__(self, is_tensor: Callable[[Any], bool], to_numpy: Callable[..., Array]) -> None:
+    def __init__(self, is_tensor: Callable[[Value], bool], to_numpy: Callable[..., Array]) -> None:
         self._is_tensor, self._to_numpy = is_tensor, to_numpy
 
-    def values(self, tree: object) -> list[tuple[str, Any]]:
+    def values(self, tree: object) -> list[tuple[str, Value]]:
         """All values of a structure by their paths: arrays, numbers, texts, and None."""
         if tree is None:
             return [("0", None)]
@@ -155,7 +159,7 @@ class Reader:
 
     def arrays(self, tree: object, *, copy: bool = False) -> list[Array]:
         """All that are numbers, in order."""
-        found = (self.array(one, copy=copy) for _, one in self.values(tree))
+        found = (self.array(value, copy=copy) for _, value in self.values(tree))
         return [array for array in found if array is not None and array.dtype.kind in "biufc"]
 
     def _is_value(self, value: object) -> bool:
@@ -168,8 +172,8 @@ def _is_list_of_numbers(value: object) -> bool:
     """Whether this is one value and not a structure: tokens, a row of a table."""
     return (
         isinstance(value, list)
-        and len(value) > _STRUCTURE
-        and all(isinstance(one, int | float | np.number) for one in value)
+        and len(value) > _MAX_STRUCTURE_LENGTH
+        and all(isinstance(number, int | float | np.number) for number in value)
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.importing import Asked
 from trueline.adapters.guest.wire import Content
@@ -16,7 +18,7 @@ from trueline.data.pipeline.child.building import NotBuilt, build, not_built, pi
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import Reader
-from trueline.data.pipeline.child.meter import Meter
+from trueline.data.pipeline.child.meter import Meter, State
 from trueline.data.pipeline.journal import Journal
 from trueline.kernel.array import Array
 
@@ -38,11 +40,20 @@ _ROOMS: Final = {
 }
 
 
+@dataclass(slots=True)
+class Kept:
+    """What a question leaves for a later one: samples' marks, those that did not fail, the steps they took."""
+
+    marks: dict[int, int] = field(default_factory=dict)
+    good: Sequence[int] = ()
+    path: Sequence[State] = ()
+
+
 class Host:
     """The pipeline of this process, once it is built; ``kept`` is what one question leaves for a later one."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, Any] = {}
+        self.kept = Kept()
         self._opened: Opened | None = None
         self._adapter: Adapter | None = None
         self._journal: Journal | None = None
@@ -93,7 +104,7 @@ class Host:
     def _build(self, content: Content) -> Answer:
         kwargs = content["kwargs"]
         self._journal = Journal(Path(kwargs["journal"]), kwargs["limit"], kwargs["building"])
-        self.kept.clear()
+        self.kept = Kept()
         births = Births()
         try:
             given, self._adapter = build(Asked.arrived({**content, "kwargs": {}}), self._journal, births)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.wire import Content
 from trueline.data.pipeline.child.host import Answer, Host
@@ -21,7 +21,7 @@ def answer_length(host: Host, content: Content, _: list[Array]) -> Answer:
 
 
 def _true(host: Host, declared: int) -> int | None:
-    shapes = {_shape(host, index) for index in host.kept.get("good", ())[:_FARTHEST]}
+    shapes = {_shape(host, index) for index in host.kept.good[:_FARTHEST]}
     usual = next(iter(shapes)) if len(shapes) == 1 else None
 
     def there(index: int) -> bool:
@@ -50,12 +50,12 @@ def _true(host: Host, declared: int) -> int | None:
     return low
 
 
-def _shape(host: Host, index: int) -> Any:
+def _shape(host: Host, index: int) -> tuple[tuple[str, object], ...] | None:
     """What kind of sample an index gives; None where it gives none."""
     row = next(iter(host.opened.rows(host.meter, [index])), None)
     if row is None or row.error is not None or row.value is None:
         return None
-    found = []
+    found: list[tuple[str, object]] = []
     for name, value in host.reader.values(row.value):
         array = host.reader.array(value)
         found.append((name, type(value).__name__ if array is None else array.shape))

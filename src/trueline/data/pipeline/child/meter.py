@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import is_users
+from trueline.adapters.nouns import Value
 from trueline.adapters.pipeline import Operator
+from trueline.data.pipeline.answers import ChangeJson, OperatorJson
 from trueline.data.pipeline.child.chance import Chance
 from trueline.data.pipeline.child.changes import Changes
 from trueline.data.pipeline.child.fields import FieldSeen, Reader
@@ -34,7 +36,7 @@ class State:
     """
 
     place: int
-    given: Any
+    given: Value
     before: Sequence[Array]
     after: Sequence[Array]
     inside: int
@@ -63,7 +65,7 @@ class _Seen:
         if self.slowest is None or seconds > self.slowest[1]:
             self.slowest = (sample, seconds)
 
-    def told(self, place: int) -> dict[str, Any]:
+    def told(self, place: int) -> OperatorJson:
         operator = self.operator
         return {
             "place": place,
@@ -75,14 +77,14 @@ class _Seen:
             "called": self.called.line_json() if self.called is not None else None,
             "calls": self.calls,
             "seconds": self.seconds,
-            "typical": statistics.median(one for one, _ in self._times) if self._times else 0.0,
-            "waited": statistics.median(one for _, one in self._times) if self._times else 0.0,
+            "typical": statistics.median(seconds for seconds, _ in self._times) if self._times else 0.0,
+            "waited": statistics.median(waited for _, waited in self._times) if self._times else 0.0,
             "slowest": self.slowest,
             "fields": [seen.told() for seen in self.fields.values()],
             "changes": [*self.changes.told(), *self._reseeds()],
         }
 
-    def _reseeds(self) -> list[dict[str, object]]:
+    def _reseeds(self) -> list[ChangeJson]:
         """Whether it leaves a generator in the same state after every sample."""
         states = list(self.chances.values())
         if len(states) < _SURE:
@@ -104,7 +106,7 @@ class Meter:
         self.on = False
         self.states: list[State] | None = None
         self._traced: tuple[int, int, Callable[[], AbstractContextManager[None]]] | None = None
-        self._given: Any = None
+        self._given: Value = None
 
     def operator(self, operator: Operator) -> int:
         """Its place."""
@@ -150,7 +152,7 @@ class Meter:
         finally:
             self.on = False
 
-    def run(self, place: int, call: Callable[[], Any], given: object) -> Any:
+    def run(self, place: int, call: Callable[[], Value], given: Value) -> Value:
         """What the call returns or raises."""
         if self._traced is not None and self._traced[:2] == (place, self._sample):
             with self._traced[2]():
@@ -209,7 +211,7 @@ class Meter:
         """The operator at a place."""
         return self._seen[place].operator
 
-    def told(self) -> list[dict[str, Any]]:
+    def told(self) -> list[OperatorJson]:
         """The operators in the order in which they first gave something, those that never did at the end."""
         silent = [place for place in range(len(self._seen)) if place not in self._order]
         return [self._seen[place].told(place) for place in (*self._order, *silent)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import traceback
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import words
 from trueline.adapters.guest.wire import Content
+from trueline.data.pipeline.answers import LineJson
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import mark
@@ -16,7 +17,8 @@ from trueline.data.pipeline.child.written import attribute_line, body_line, held
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 
-_MOST: Final = 200_000
+# A sampler of the user's own may never end.
+_MAX_INDEXES: Final = 200_000
 # How MindSpore's engine says that an index is none of the dataset's.
 _SAMPLE_ID: Final = re.compile(r"Sample ID \((\d+)\) is out of bound")
 
@@ -36,16 +38,16 @@ def answer_order(host: Host, content: Content, _: list[Array]) -> Answer:
     except BaseException as error:  # noqa: BLE001 - a sampler of the user's may raise anything
         traceback.print_exception(error)
         asked = _SAMPLE_ID.search(words(error))
-        told = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
-        return {**told, "outside": [int(asked[1])] if asked else []}, []
+        answer = {"known": False, "failure": failure(error, "order", None), **_decided(host)}
+        return {**answer, "outside": [int(asked[1])] if asked else []}, []
     first = epochs[0]
     declared = content["declared"]
-    outside = [one for one in first if declared is not None and not 0 <= one < declared]
+    outside = [index for index in first if declared is not None and not 0 <= index < declared]
     found_in_order: dict[str, object] = {
         "known": True,
-        "count": [len(one) for one in epochs],
+        "count": [len(epoch_indexes) for epoch_indexes in epochs],
         "sorted": first == sorted(first),
-        "same": len(epochs) > 1 and all(one == first for one in epochs),
+        "same": len(epochs) > 1 and all(epoch_indexes == first for epoch_indexes in epochs),
         "distinct": len(set(first)),
         "outside": outside[:8],
         "first": first[:8],
@@ -68,11 +70,13 @@ def _decided(host: Host) -> dict[str, object]:
 def _handing_out(host: Host, index: int) -> Location | None:
     """The line of the user's own sampler that gives an index."""
     function, _ = host.opened.deciding()
-    owner = next((one for one in host.opened.objects() if getattr(type(one), "__iter__", None) is function), None)
+    owner = next(
+        (holder for holder in host.opened.objects() if getattr(type(holder), "__iter__", None) is function), None
+    )
     if function is None or owner is None:
         return None
     iterator = iter(owner)
-    for one in islice(iterator, _MOST):
+    for one in islice(iterator, _MAX_INDEXES):
         several = one if isinstance(one, list | tuple) else [one]
         frame = getattr(iterator, "gi_frame", None)
         if index in several and frame is not None:
@@ -83,7 +87,7 @@ def _handing_out(host: Host, index: int) -> Location | None:
 def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
     """Of a stream: how many samples each epoch has, whether they are the same in the same order, what was raised."""
     host.journal.doing("epochs")
-    epochs = [list(host.kept["marks"].values())]
+    epochs = [list(host.kept.marks.values())]
     for _again in range(content["epochs"] - 1):
         found: list[int] = []
         for row in host.opened.rows(host.meter, content["wanted"]):
@@ -93,7 +97,7 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
             found.append(mark(host, row.value))
         epochs.append(found)
     first = epochs[0]
-    told = {
+    answer = {
         "counts": _counts(epochs),
         "same": all(epoch == first for epoch in epochs) and len(set(first)) > 1,
         "same_samples": all(sorted(epoch) == sorted(first) for epoch in epochs),
@@ -101,7 +105,7 @@ def answer_epochs(host: Host, content: Content, _: list[Array]) -> Answer:
         "used_up": _json(_used_up(host)),
         "begins": _json(body_line(host.opened.deciding()[0])),
     }
-    return told, []
+    return answer, []
 
 
 def _used_up(host: Host) -> Location | None:
@@ -113,7 +117,7 @@ def _used_up(host: Host) -> Location | None:
     return (body_line(function) if function is not None else None) or built
 
 
-def _json(line: Location | None) -> Any:
+def _json(line: Location | None) -> LineJson:
     return line.line_json() if line is not None else None
 
 

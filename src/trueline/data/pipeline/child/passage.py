@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Value
+from trueline.data.pipeline.answers import StepJson
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.meter import State
 from trueline.kernel.array import Array
@@ -40,7 +41,7 @@ def answer_passage(host: Host, content: Content, _: list[Array]) -> Answer:
     if any([step.place for step in steps] != path for steps, _ in taken):
         # What the steps made of samples that went other ways cannot be put side by side.
         path, taken = [], [([], fields) for _, fields in taken]
-    host.kept["path"] = taken[0][0] if taken else []
+    host.kept.path = taken[0][0] if taken else []
     samples, arrays = [], []
     for steps, fields in taken:
         passed = [steps[0].before[0], *(step.after[0] for step in steps)] if steps else [fields[0]]
@@ -54,13 +55,13 @@ def answer_onward(host: Host, content: Content, arrays: list[Array]) -> Answer:
     host.journal.doing("passage")
     found: list[Array] = []
     for array in arrays:
-        current: Any = array
-        for one in host.kept["path"][content["first"] :]:
-            call = host.opened.call(one.place)
-            if call is None or not isinstance(one.given, tuple) or len(one.given) != 1:
+        current: Value = array
+        for step in host.kept.path[content["first"] :]:
+            call = host.opened.call(step.place)
+            if call is None or not isinstance(step.given, tuple) or len(step.given) != 1:
                 return {"failed": True}, []
             try:
-                current = call(_like(host, current, one.given[0]))
+                current = call(_like(host, current, step.given[0]))
             except Exception:  # noqa: BLE001 - a step of the user's may refuse values of another pipeline
                 return {"failed": True}, []
         made = host.reader.arrays(current, copy=True)
@@ -92,7 +93,7 @@ def _same(array: Array, other: Array) -> bool:
     return array.shape == other.shape and bool(np.array_equal(array, other, equal_nan=floats))
 
 
-def _told(host: Host, place: int) -> dict[str, object]:
+def _told(host: Host, place: int) -> StepJson:
     operator = host.meter.of(place)
     line = operator.line.line_json() if operator.line is not None else None
     return {"name": operator.name, "settings": plain(dict(operator.settings)), "line": line}

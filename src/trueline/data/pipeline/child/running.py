@@ -14,7 +14,8 @@ from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.written import attribute_line, held
 from trueline.kernel.array import Array
 
-_TRIED: Final = 8
+# Each is run in threads or processes of its own, which takes long.
+_MAX_TRIED_SAMPLES: Final = 8
 _PICKLE: Final = ("pickle", "Pickl")
 
 
@@ -39,7 +40,7 @@ def answer_run(host: Host, content: Content, _: list[Array]) -> Answer:
 
 def _sample(host: Host) -> int | None:
     """The first sample that fails by itself in the same way: not in this thread of this process."""
-    for index in host.kept.get("good", ())[:_TRIED] if host.opened.indexed else ():
+    for index in host.kept.good[:_MAX_TRIED_SAMPLES] if host.opened.indexed else ():
         host.meter.sample(index)
         try:
             host.opened.alone(index)

@@ -9,21 +9,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from trueline.adapters.guest.faults import is_users
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Value
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.data.pipeline.child.walking import fingerprints
 from trueline.data.pipeline.child.written import held, last_write
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 
-_MOST_EVENTS: Final = 20_000
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
+
+# A loop over pixels runs lines without end: tracing gives up after so many.
+_MAX_TRACED_LINES: Final = 20_000
 _LEAVING: Final = ("with ", "async with ")
-Test = Callable[[Any], bool]
+Test = Callable[[Value], bool]
 
 
 def answer_trace(host: Host, content: Content, _: list[Array]) -> Answer:
@@ -84,7 +89,7 @@ def _origin(host: Host, place: int, sample: int, field: str | None) -> Location 
     if value is None or isinstance(value, bool | int | float | str):
         return first.returned
     wanted = _mark(host, value)
-    tracer = _Tracer(lambda one: wanted is not None and _mark(host, one) == wanted)
+    tracer = _Tracer(lambda candidate: wanted is not None and _mark(host, candidate) == wanted)
     _run(host, place, sample, tracer)
     return tracer.found or first.returned
 
@@ -118,10 +123,10 @@ def _stored(host: Host, place: int, sample: int) -> Location | None:
 
 def _seeds(host: Host, place: int, sample: int) -> Location | None:
     """Where the generators' state is no more what it was, whatever it was."""
-    runs: list[list[tuple[Location, Any]]] = []
+    runs: list[list[tuple[Location, tuple[int, ...]]]] = []
     for _ in range(2):
         host.meter.stir()
-        states: list[tuple[Location, Any]] = []
+        states: list[tuple[Location, tuple[int, ...]]] = []
         _run(host, place, sample, _Tracer(lambda _: False, after=_noting(host, states)))
         runs.append(states)
     found: Location | None = None
@@ -133,13 +138,13 @@ def _seeds(host: Host, place: int, sample: int) -> Location | None:
 
 def _draws(host: Host, place: int, sample: int) -> Location | None:
     """Where a number is drawn from a generator that all code shares."""
-    states: list[tuple[Location, Any]] = []
+    states: list[tuple[Location, tuple[int, ...]]] = []
     before = host.meter.chance()
     _run(host, place, sample, _Tracer(lambda _: False, after=_noting(host, states)))
     return next((line for line, state in states if state != before), None)
 
 
-def _noting(host: Host, states: list[tuple[Location, Any]]) -> Callable[[Location], None]:
+def _noting(host: Host, states: list[tuple[Location, tuple[int, ...]]]) -> Callable[[Location], None]:
     return lambda line: states.append((line, host.meter.chance()))
 
 
@@ -182,7 +187,7 @@ class _Tracer:
         finally:
             sys.settrace(before)
 
-    def _call(self, frame: FrameType, event: str, _: object) -> Any:
+    def _call(self, frame: FrameType, event: str, _: object) -> TraceFunction | None:
         if event != "call" or not is_users(frame.f_code.co_filename):
             return None
         if self._outer is None:
@@ -192,9 +197,9 @@ class _Tracer:
             self._look(frame, self._at[frame.f_back])
         return self._local
 
-    def _local(self, frame: FrameType, event: str, value: object) -> object:
+    def _local(self, frame: FrameType, event: str, value: object) -> TraceFunction | None:
         self._events += 1
-        if self._events > _MOST_EVENTS:
+        if self._events > _MAX_TRACED_LINES:
             return None
         before = self._at.get(frame)
         if before is not None:

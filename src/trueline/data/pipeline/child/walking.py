@@ -5,20 +5,26 @@ from __future__ import annotations
 import traceback
 import zlib
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from trueline.adapters.guest.wire import Content
+from trueline.adapters.nouns import Value
+from trueline.adapters.pipeline import Row
+from trueline.data.pipeline.answers import FailureJson
 from trueline.data.pipeline.child.failing import failure
 from trueline.data.pipeline.child.fields import FieldSeen
 from trueline.data.pipeline.child.host import Answer, Host
 from trueline.kernel.array import Array
 
-_MOST_FAILURES: Final = 20
-_MOST_AGAIN: Final = 2000
+# Failures of different operators, kinds or lines, and samples that fail in one way: more are not told.
+_MAX_FAILURES: Final = 20
+_MAX_SAMPLES_OF_FAILURE: Final = 2000
+# Samples put together where the pipeline has no batches of its own.
 _TRIAL_BATCH: Final = 4
-_MOST_BYTES: Final = 64 << 20
+# A dataset's array is kept twice to see whether it changes.
+_MAX_COPY_BYTES: Final = 64 << 20
 
 
 def answer_operators(host: Host, _: Content, __: list[Array]) -> Answer:
@@ -39,8 +45,8 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
         walk.end()
     changed = sorted(name for name, mark in fingerprints(host).items() if stored.get(name, mark) != mark)
     changed = [name for name in changed if _matters(host, name, kept.get(name), walk.good)]
-    host.kept["marks"], host.kept["good"] = walk.marks, walk.good
-    told = {
+    host.kept.marks, host.kept.good = walk.marks, walk.good
+    answer = {
         "operators": host.meter.told(),
         "sample": [{**seen.told(), "lacking": seen.lacking(walk.good)} for seen in walk.fields.values()],
         "looked": walk.looked,
@@ -48,24 +54,24 @@ def answer_walk(host: Host, content: Content, _: list[Array]) -> Answer:
         "nothing": walk.nothing,
         "changed": changed,
     }
-    return told, []
+    return answer, []
 
 
 class _Walk:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.fields: dict[str, FieldSeen] = {}
-        self.failures: dict[Any, dict[str, Any]] = {}
-        self.batch_failures: list[dict[str, Any]] = []
+        self.failures: dict[tuple[object, ...], FailureJson] = {}
+        self.batch_failures: list[FailureJson] = []
         self.marks: dict[int, int] = {}
         self.good: list[int] = []
         self.nothing: list[int] = []
         self.looked = 0
         facts = host.opened.facts()
         self._size: int = facts["batch_size"] or _TRIAL_BATCH
-        self._waiting: list[tuple[int, Any]] = []
+        self._waiting: list[tuple[int, Value]] = []
 
-    def row(self, row: Any) -> None:
+    def row(self, row: Row) -> None:
         """One sample."""
         self.looked += 1
         if row.error is not None:
@@ -90,13 +96,14 @@ class _Walk:
         if self._waiting:
             self._batch()
 
-    def _failed(self, found: dict[str, Any], error: BaseException) -> None:
+    def _failed(self, found: FailureJson, error: BaseException) -> None:
         line = found["line"] or {}
         key = (found["operator"], found["kind"], line.get("file"), line.get("line"))
         if key in self.failures:
-            if len(self.failures[key]["again"]) < _MOST_AGAIN:
-                self.failures[key]["again"].append(found["sample"])
-        elif len(self.failures) < _MOST_FAILURES:
+            again, sample = self.failures[key]["again"], found["sample"]
+            if sample is not None and len(again) < _MAX_SAMPLES_OF_FAILURE:
+                again.append(sample)
+        elif len(self.failures) < _MAX_FAILURES:
             traceback.print_exception(error)
             self.failures[key] = {**found, "again": []}
 
@@ -104,7 +111,7 @@ class _Walk:
         waiting, self._waiting = self._waiting, []
         if self.batch_failures:
             return
-        error = self._tried([one for _, one in waiting])
+        error = self._tried([value for _, value in waiting])
         if error is None:
             return
         odd = self._odd(waiting)
@@ -112,7 +119,7 @@ class _Walk:
         found = failure(error, "batching", first)
         self.batch_failures.append({**found, "again": [*odd[1:]], "batch": [index for index, _ in waiting]})
 
-    def _tried(self, values: Sequence[Any]) -> BaseException | None:
+    def _tried(self, values: Sequence[Value]) -> BaseException | None:
         try:
             self.host.opened.batch(self.host.meter, values)
         except KeyboardInterrupt:
@@ -121,7 +128,7 @@ class _Walk:
             return error
         return None
 
-    def _odd(self, waiting: Sequence[tuple[int, Any]]) -> list[int]:
+    def _odd(self, waiting: Sequence[tuple[int, Value]]) -> list[int]:
         """The samples that cannot be put together with the others: alone, or with most of them."""
         alone = [index for index, value in waiting if self._tried([value]) is not None]
         if alone:
@@ -134,10 +141,10 @@ class _Walk:
         return best
 
 
-def copies(host: Host) -> dict[str, Any]:
+def copies(host: Host) -> dict[str, Array]:
     """What the datasets hold, where that is one array and not too large to be kept twice."""
     found = {name: host.reader.array(value) for name, value in host.opened.stored().items()}
-    return {name: array.copy() for name, array in found.items() if array is not None and array.nbytes < _MOST_BYTES}
+    return {name: array.copy() for name, array in found.items() if array is not None and array.nbytes < _MAX_COPY_BYTES}
 
 
 def _matters(host: Host, name: str, before: Array | None, good: Sequence[int]) -> bool:
@@ -156,7 +163,7 @@ def _matters(host: Host, name: str, before: Array | None, good: Sequence[int]) -
     return marks[0] != marks[1]
 
 
-def mark(host: Host, value: Any) -> int:
+def mark(host: Host, value: Value) -> int:
     """A number that says whether two samples are the same."""
     found = 0
     for array in host.reader.arrays(value):

@@ -6,9 +6,10 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.adapters.guest.faults import is_users
+from trueline.adapters.nouns import Value
 from trueline.model.location import Location
 
 _GENERATORS: Final = ("Generator", "RandomState", "Random")
@@ -74,17 +75,17 @@ def body_line(function: object) -> Location | None:
     return None
 
 
-def held(objects: Iterable[object]) -> Iterator[tuple[Any, str, Any]]:
+def held(objects: Iterable[object]) -> Iterator[tuple[object, str, Value]]:
     """The attributes of the user's objects: whose, by which name, what."""
     for one in objects:
         for name, value in list(getattr(one, "__dict__", {}).items()):
             yield one, name, value
 
 
-def _nodes(thing: Any) -> Iterator[tuple[Any, Location]]:
+def _nodes(thing: Value) -> Iterator[tuple[ast.stmt | ast.expr, Location]]:
     """All parts of a function's or a class's source, in order, each with its line; none for what is not the user's."""
     try:
-        thing = inspect.unwrap(getattr(thing, "__func__", thing))
+        thing = inspect.unwrap(_function(thing))
         file = inspect.getsourcefile(thing)
         lines, first = inspect.getsourcelines(thing)
         tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -92,9 +93,14 @@ def _nodes(thing: Any) -> Iterator[tuple[Any, Location]]:
         return
     if file is None or not is_users(file):
         return
-    nodes: list[Any] = [node for node in ast.walk(tree) if hasattr(node, "lineno")]
-    for node in sorted(nodes, key=lambda one: (one.lineno, one.col_offset)):
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
+    for node in sorted(nodes, key=lambda part: (part.lineno, part.col_offset)):
         yield node, Location(file, first + node.lineno - 1)
+
+
+def _function(thing: Value) -> Value:
+    """What a method is made of; anything else is itself."""
+    return getattr(thing, "__func__", thing)
 
 
 def _called(node: ast.Call) -> str:

@@ -11,7 +11,7 @@ from trueline.model.finding import Conclusion, Finding
 from trueline.model.message import message
 
 # Where more samples than these are unlike the rest, it is no sample's fault.
-_FEW: Final = 0.25
+_MAX_ODD_SHARE: Final = 0.25
 _NONE: Final = "NoneType"
 
 
@@ -83,7 +83,7 @@ def _shapes(evidence: Evidence, failed: Failure | None) -> Iterator[Finding]:
         usual, _ = _usual(field.shapes)
         few = sum(some.count for name, some in field.shapes.items() if name != usual)
         total = sum(some.count for some in field.shapes.values())
-        if few > _FEW * total:
+        if few > _MAX_ODD_SHARE * total:
             if evidence.facts.get("batches"):
                 yield _ragged(evidence, field, failed)
                 return
@@ -135,14 +135,15 @@ def _cannot(evidence: Evidence, failed: Failure) -> Finding:
 
 def unfit(evidence: Evidence, failure: Failure, samples: Sequence[int]) -> Finding:
     """Columns that do not match: how many values there are, or a name that is not there, or there twice."""
-    told = failure.columns or {}
-    names = ", ".join(told["wanted"])
-    if told["missing"] is not None:
-        text = message("data_debug.missing_column", column=told["missing"], names=names)
-    elif told["twice"] is not None:
-        text = message("data_debug.column_twice", column=told["twice"])
+    assert failure.columns is not None
+    columns = failure.columns
+    names = ", ".join(columns["wanted"])
+    if columns["missing"] is not None:
+        text = message("data_debug.missing_column", column=columns["missing"], names=names)
+    elif columns["twice"] is not None:
+        text = message("data_debug.column_twice", column=columns["twice"])
     else:
-        text = message("data_debug.columns", given=told["given"], wanted=len(told["wanted"]), names=names)
+        text = message("data_debug.columns", given=columns["given"], wanted=len(columns["wanted"]), names=names)
     some = 1 + len(failure.again) < evidence.looked
     operator = evidence.operator(failure.operator)
     # Where all other samples fit, it is that sample's fault and not the names'.

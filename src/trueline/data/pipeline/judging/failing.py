@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from trueline.data.pipeline.answers import Pickled
 from trueline.data.pipeline.evidence import Evidence, Failure, Operator, read_line
 from trueline.data.pipeline.judging.batching import unfit
 from trueline.data.pipeline.judging.fault import fault, listed
@@ -27,24 +28,25 @@ def failing(evidence: Evidence) -> Iterator[Finding]:
             yield _raises(evidence, failure)
     if evidence.failures or evidence.ended is not None or next(lengths(evidence), None) is not None:
         return
-    for name in ("repeat", "order", "epochs", "workers", "run"):
-        told: Any = evidence.parts.get(name, {})
-        if told.get("failure") is None:
+    parts = evidence.parts
+    order, run = parts.get("order", {}), parts.get("run", {})
+    for answer in (parts.get("repeat", {}), order, parts.get("epochs", {}), parts.get("workers", {}), run):
+        raised = answer.get("failure")
+        if raised is None:
             continue
-        if told.get("outside"):
+        if answer is order and order.get("outside"):
             # The question of the order says it.
             return
-        if told.get("pickled") is not None:
-            yield _not_pickled(told)
+        if answer is run and "pickled" in run:
+            yield _not_pickled(run["pickled"], Failure.from_json(raised))
         else:
-            yield _raises(evidence, Failure.from_json(told["failure"]))
+            yield _raises(evidence, Failure.from_json(raised))
         return
 
 
-def _not_pickled(told: Any) -> Finding:
-    name, failed = told["pickled"]["name"], Failure.from_json(told["failure"])
-    text = message("data_debug.cannot_pickle", name=name or "?", error=failed.error)
-    return fault("cannot_pickle", text, line=read_line(told["pickled"]["line"]) or failed.line)
+def _not_pickled(pickled: Pickled, failed: Failure) -> Finding:
+    text = message("data_debug.cannot_pickle", name=pickled["name"] or "?", error=failed.error)
+    return fault("cannot_pickle", text, line=read_line(pickled["line"]) or failed.line)
 
 
 def _raises(evidence: Evidence, failure: Failure) -> Finding:
@@ -61,7 +63,7 @@ def _raises(evidence: Evidence, failure: Failure) -> Finding:
     own = operator is None or operator.kind in ("dataset", "source")
     name = failure.function if own and failure.function and not failure.function.startswith(("_", "<")) else None
     shown = name or (operator.name if operator is not None else None)
-    raised: dict[str, Any] = {"kind": failure.kind, "error": failure.error}
+    raised = {"kind": failure.kind, "error": failure.error}
     if shown is not None and samples:
         text = message("data_debug.raises", operator=shown, sample=samples[0], **raised)
     elif samples:

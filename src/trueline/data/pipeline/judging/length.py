@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from trueline.data.pipeline.evidence import Evidence, Failure, read_line
 from trueline.data.pipeline.judging.fault import fault
@@ -19,7 +19,7 @@ def lengths(evidence: Evidence) -> Iterator[Finding]:
     declared = evidence.facts.get("length")
     line = read_line(evidence.parts.get("length", {}).get("line")) or read_line(evidence.facts.get("line"))
     found = evidence.parts.get("length", {}).get("true")
-    if beyond_the_end(evidence) is not None:
+    if found is not None and beyond_the_end(evidence) is not None:
         text = message("data_debug.length_too_large", declared=declared, true=found)
         yield fault("length_too_large", text, line=line, samples=[found], measured=found, limit=declared)
     elif found is not None and declared is not None and found > declared:
@@ -51,7 +51,7 @@ def _stream(evidence: Evidence, line: Location | None) -> Iterator[Finding]:
     if declared is None or not counts or evidence.failures or counts[0] == declared or not counts[0]:
         return
     kind = "length_too_large" if counts[0] < declared else "length_too_small"
-    numbers: dict[str, Any] = {"declared": declared, "true": counts[0]}
+    numbers = {"declared": declared, "true": counts[0]}
     if kind == "length_too_large":
         text = message("data_debug.length_too_large", **numbers)
     else:
@@ -61,11 +61,11 @@ def _stream(evidence: Evidence, line: Location | None) -> Iterator[Finding]:
 
 def _zipped(evidence: Evidence) -> Iterator[Finding]:
     """Datasets side by side end with the shortest."""
-    told: Any = evidence.facts.get("zipped")
-    if told is not None:
-        shown = ", ".join(map(str, told["lengths"]))
-        text = message("data_debug.zipped", lengths=shown, shortest=min(told["lengths"]))
-        line, least = read_line(told["line"]), min(told["lengths"])
+    zipped = evidence.facts.get("zipped")
+    if zipped is not None:
+        shown = ", ".join(map(str, zipped["lengths"]))
+        text = message("data_debug.zipped", lengths=shown, shortest=min(zipped["lengths"]))
+        line, least = read_line(zipped["line"]), min(zipped["lengths"])
         yield fault("zipped", text, line=line, samples=[least], certainty=Certainty.LIKELY)
 
 

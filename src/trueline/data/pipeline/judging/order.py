@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from trueline.data.pipeline.answers import Facts
 from trueline.data.pipeline.evidence import Evidence, read_line
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
@@ -21,46 +21,46 @@ def order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _indexes(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("order", {})
+    order = evidence.parts.get("order", {})
     facts = evidence.facts
-    line = read_line(told.get("line")) or _line(facts)
-    if told.get("outside"):
-        text = message("data_debug.outside", index=told["outside"][0], length=facts["length"])
-        yield fault("order", text, line=read_line(told.get("outside_line")) or line, samples=told["outside"])
-    if not told.get("known") or told["count"][0] < 2:
+    line = read_line(order.get("line")) or _line(facts)
+    if order.get("outside"):
+        text = message("data_debug.outside", index=order["outside"][0], length=facts["length"])
+        yield fault("order", text, line=read_line(order.get("outside_line")) or line, samples=order["outside"])
+    if not order.get("known") or order["count"][0] < 2:
         return
-    if told["same"] and told.get("told"):
+    if order["same"] and order.get("told"):
         text = message("data_debug.set_epoch", sampler=facts["sampler"])
         yield fault("same_order", text, line=line, conclusion=Conclusion.SUSPECT)
-    elif told["same"] and not told["sorted"]:
-        text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(told["first"], 99))
+    elif order["same"] and not order["sorted"]:
+        text = message("data_debug.same_order", sampler=facts["sampler"], first=listed(order["first"], 99))
         # An order of the user's own may be meant to be the same: windows, lengths, pairs.
-        sure = Conclusion.FOUND if told["stirs"] or facts["shuffles"] else Conclusion.SUSPECT
+        sure = Conclusion.FOUND if order["stirs"] or facts["shuffles"] else Conclusion.SUSPECT
         advice = message("data_debug.advice_same_order")
         yield fault("same_order", text, line=line, advice=advice, conclusion=sure)
-    elif told["same"] and facts["shuffles"] is not True:
+    elif order["same"] and facts["shuffles"] is not True:
         text = message("data_debug.sequential", sampler=facts["sampler"])
         yield fault("not_shuffled", text, line=_line(facts), conclusion=Conclusion.SUSPECT)
 
 
 def _stream(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("epochs", {})
-    counts = told.get("counts", ())
+    epochs = evidence.parts.get("epochs", {})
+    counts = epochs.get("counts", ())
     if len(counts) < 2 or not counts[0]:
         return
     line = _source_line(evidence)
     short = next((epoch for epoch, count in enumerate(counts) if count < counts[0]), None)
-    if short is not None and "failure" not in told:
+    if short is not None and "failure" not in epochs:
         text = message("data_debug.exhausted", first=counts[0], epoch=short + 1, count=counts[short])
-        line = read_line(told.get("used_up")) or line
+        line = read_line(epochs.get("used_up")) or line
         yield fault("exhausted", text, line=line, advice=message("data_debug.advice_exhausted"), measured=counts)
     elif evidence.facts.get("asked_to_shuffle"):
         advice = message("data_debug.advice_iterable")
         yield fault("cannot_shuffle", message("data_debug.cannot_shuffle"), line=_line(evidence.facts), advice=advice)
-    elif told.get("same"):
-        if told.get("stirs"):
+    elif epochs.get("same"):
+        if epochs.get("stirs"):
             text = message("data_debug.same_order_stream")
-            line = read_line(told.get("line")) or line
+            line = read_line(epochs.get("line")) or line
             yield fault("same_order", text, line=line, advice=message("data_debug.advice_same_order"))
         else:
             text = message("data_debug.sequential_stream")
@@ -68,18 +68,18 @@ def _stream(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _workers(evidence: Evidence) -> Iterator[Finding]:
-    told: Any = evidence.parts.get("workers", {})
+    workers = evidence.parts.get("workers", {})
     asked = evidence.facts.get("workers") or 0
-    if told.get("same") or told.get("again"):
-        samples = told["samples"]
+    if workers.get("same") or workers.get("again"):
+        samples = workers["samples"]
         place = evidence.parts.get("repeat", {}).get("operator")
         operator = evidence.operator(place)
-        name = told.get("holder") if operator is None else None
+        name = workers.get("holder") if operator is None else None
         drawn = evidence.parts.get("lines", {}).get("draws")
-        enough = asked > 1 if told["same"] else asked > 0
+        enough = asked > 1 if workers["same"] else asked > 0
         text = (
             message("data_debug.same_random", samples=listed(samples))
-            if told["same"]
+            if workers["same"]
             else message("data_debug.same_random_epochs", samples=listed(samples))
         )
         yield fault(
@@ -87,12 +87,12 @@ def _workers(evidence: Evidence) -> Iterator[Finding]:
             text,
             operator=operator,
             name=name,
-            line=read_line(told.get("line")) or read_line(drawn) or _line(evidence.facts),
+            line=read_line(workers.get("line")) or read_line(drawn) or _line(evidence.facts),
             samples=samples,
             conclusion=Conclusion.FOUND if enough else Conclusion.SUSPECT,
             advice=message("data_debug.advice_same_random"),
         )
-    counted, counts = told.get("counted"), evidence.parts.get("epochs", {}).get("counts")
+    counted, counts = workers.get("counted"), evidence.parts.get("epochs", {}).get("counts")
     if counted is not None and counts and asked > 1 and counted == counts[0] * asked:
         yield fault(
             "duplicated",
@@ -109,7 +109,9 @@ def _changed(evidence: Evidence) -> Iterator[Finding]:
     names = evidence.parts.get("walk", {}).get("changed", ())
     if names:
         text = message("data_debug.changes_data", names=", ".join(names))
-        steps = [one for one in evidence.operators if any(change.kind == "in_place" for change in one.changes)]
+        steps = [
+            operator for operator in evidence.operators if any(change.kind == "in_place" for change in operator.changes)
+        ]
         operator = steps[0] if steps else evidence.source
         yield fault("changes_data", text, operator=operator, samples=[0], certainty=Certainty.LIKELY)
     for operator in evidence.operators:
@@ -123,5 +125,5 @@ def _source_line(evidence: Evidence) -> Location | None:
     return evidence.source.line if evidence.source is not None else None
 
 
-def _line(facts: Any) -> Location | None:
-    return Location.from_line_json(facts["line"]) if facts.get("line") is not None else None
+def _line(facts: Facts) -> Location | None:
+    return read_line(facts.get("line"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
+from trueline.data.pipeline.answers import Number
 from trueline.data.pipeline.evidence import Change, Evidence, Field, Operator
 from trueline.data.pipeline.judging.fault import fault, listed
 from trueline.model.finding import Certainty, Conclusion, Finding
@@ -54,13 +55,13 @@ def _first_with(evidence: Evidence, sample: int) -> Operator | None:
 
 
 def _changes(evidence: Evidence) -> Iterator[Finding]:
-    told: set[str] = set()
+    kinds: set[str] = set()
     for operator in evidence.operators:
         if operator.kind == "group":
             continue
         for change in operator.changes:
-            if change.kind not in told and change.kind in _OF_VALUES:
-                told.add(change.kind)
+            if change.kind not in kinds and change.kind in _OF_VALUES:
+                kinds.add(change.kind)
                 yield _changed(operator, change)
 
 
@@ -89,7 +90,7 @@ def _apart(evidence: Evidence) -> Iterator[Finding]:
         if field.apart is None:
             continue
         factor, samples = field.apart
-        operator = next((one for one in evidence.operators if _makes_apart(one, samples[0])), None)
+        operator = next((candidate for candidate in evidence.operators if _makes_apart(candidate, samples[0])), None)
         text = message("data_debug.apart", field=field.name, sample=samples[0], factor=factor, count=len(samples))
         # A factor of 255 is that of a scale that was left out.
         sure = _LEVELS[0] <= factor <= _LEVELS[1] and operator is not None and operator.kind in ("step", "map")
@@ -187,5 +188,5 @@ def _are_labels(field: Field) -> bool:
     return bool(field.dtypes) and all(name.startswith(("int", "uint")) for name in field.dtypes)
 
 
-def _short(numbers: Sequence[float]) -> str:
-    return ", ".join(f"{number:.3g}" for number in numbers)
+def _short(numbers: Number) -> str:
+    return ", ".join(f"{number:.3g}" for number in numbers) if not isinstance(numbers, float | str) else str(numbers)
