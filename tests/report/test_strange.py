@@ -66,7 +66,7 @@ def test_empty_tensors_and_short_histories_are_not_judged(tmp_path: Path) -> Non
 
 
 def test_very_long_runs_are_sampled_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strange, "_RECORDS", 100)
+    monkeypatch.setattr(strange, "MAX_RECORDS", 100)
     values = [[1.0]] * 300 + [[math.nan]] * 100
     found, sampled = strangest(recorded(tmp_path / "run", {"calm": [[1.0]] * 400, "bad": values}))
     assert sampled
