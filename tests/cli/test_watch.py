@@ -204,6 +204,7 @@ def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
         (("--on", "", "train.py"), '""'),
         (("--on", "TZ:", "train.py"), '""'),
         (("--json", "no/where.json", "train.py"), "no/where.json"),
+        (("--json", "mine.py", "train.py"), "not overwritten"),
         ((str(Path(sys.executable).parent / "torchrun"), "train.py"), "launcher"),
         (("empty",), "empty"),
         (("-o", "run", "empty"), "-o"),
@@ -213,7 +214,9 @@ def test_watchpoints_are_told_in_order_and_stop_nothing(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_meant_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "mine.py").write_text("print(1)\n", "utf-8")
     ended = watch(tmp_path, *arguments)
+    assert (tmp_path / "mine.py").read_text("utf-8") == "print(1)\n"
     assert ended.returncode == 2
     assert len(ended.stderr.strip().splitlines()) == 1
     assert said in ended.stderr

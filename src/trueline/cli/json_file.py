@@ -5,16 +5,35 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Final
 
 from trueline.model.message import message
+from trueline.model.result import SCHEMA
 from trueline.model.trouble import BadUsage
 from trueline.record.stderr_line import write_line
+
+_ANSWER: Final = f'"{SCHEMA}"'.encode()
+# An answer says so in its first lines.
+_BEGINNING_BYTES: Final = 200
 
 
 def check_writable(json_file: str | None) -> None:
     """Nobody wants to hear of it after the training."""
     if json_file is not None and json_file != "-" and not _is_writable(Path(json_file)):
         raise BadUsage("run.unwritable_answer", file=json_file)
+    if json_file is not None and json_file != "-" and _holds_something_else(Path(json_file)):
+        raise BadUsage("run.not_an_answer", file=json_file)
+
+
+def _holds_something_else(file: Path) -> bool:
+    """A script, mostly, that was taken for the file of the answer; an earlier answer is written over."""
+    try:
+        if not file.is_file() or not file.stat().st_size:
+            return False
+        with file.open("rb") as opened:
+            return _ANSWER not in opened.read(_BEGINNING_BYTES)
+    except OSError:
+        return False
 
 
 def _is_writable(file: Path) -> bool:

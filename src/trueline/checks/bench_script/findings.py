@@ -103,9 +103,11 @@ def _shown(node: Node) -> str:
 _SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "MatMult": "@", "Pow": "**", "index": "[…]", "Mod": "%"}
 
 
-def _name(node: Node | None) -> str:
+def _name(node: Node | None) -> Message | str:
     if node is None:
         return "?"
+    if node.label is not None:
+        return node.label
     if node.event is not None:
         return node.event.name.removesuffix(".__call__").rpartition(".")[2]
     if node.name in _SIGNS:

@@ -16,13 +16,13 @@ def not_later(root: Location, place: Location) -> bool:
 
 def written(root: Finding, finding: Finding) -> bool:
     """The root is a number that the source itself shows to be absurd, and the other one was only seen to happen."""
-    return is_read(root) and not is_read(finding)
+    return is_read(root) and happened(root, finding)
 
 
 def happened(root: Finding, finding: Finding) -> bool:
-    """The other one was seen to happen: a number that is absurd as it is written follows from nothing."""
+    """The other one was seen to happen: what is absurd or another as it is written follows from nothing."""
     del root
-    return not is_read(finding)
+    return any(way not in (READING, READING_BOTH) for way in finding.seen_by)
 
 
 def is_read(finding: Finding) -> bool:

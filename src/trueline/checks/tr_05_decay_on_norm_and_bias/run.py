@@ -15,7 +15,7 @@ _BIASES = ("bias", "beta")
 
 
 @check("tr.05", "weight decay on biases and normalisation")
-def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
+def from_run(run: Run, *, strong: float = 0.05, min_decay: float = 0.02) -> Iterator[Finding]:
     """Groups with decay, and what they hold."""
     rank = trained_rank(run)
     optimizers = run.info.optimizers
@@ -53,6 +53,8 @@ def from_run(run: Run, *, strong: float = 0.05) -> Iterator[Finding]:
             yield found(
                 "tr_05.all", place, certainty=Certainty.LIKELY, measured=most, limit=strong, evidence=evidence, **params
             )
+        elif most < min_decay:
+            yield na("tr_05.script.little_or_none")
         else:
             yield suspect("tr_05.all", place, measured=most, limit=strong, evidence=evidence, **params)
     if not reported:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from trueline.model.location import Location
+from trueline.model.message import Message
 from trueline.script.diff.shapes import arguments_of
 from trueline.script.trace import Event
 from trueline.script.values import Const, Value
@@ -41,6 +42,8 @@ class Node:
     value: Value | None
     event: Event | None
     place: Location | None
+    # What to call it, where no name of the source says what it is for.
+    label: Message | None = None
 
     @property
     def constant(self) -> object:

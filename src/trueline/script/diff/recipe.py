@@ -7,12 +7,13 @@ does, in either framework, with its defaults, and only what both scripts say for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from trueline.apitable.functions import functions_of, qualified_of, stems_of
 from trueline.apitable.recipe import Entry, Part, entries
 from trueline.apitable.traits import Trait
+from trueline.model.message import Message, message
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.diff.contexts import Contexts
 from trueline.script.diff.difference import Difference, Kind, Node
@@ -23,8 +24,8 @@ from trueline.script.diff.signatures import named_arguments
 from trueline.script.diff.subject import Subject
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import CALL, UNCALLED, Event
-from trueline.script.values import Const, Made, Seq, Table, Value
+from trueline.script.trace import CALL, GRAD, UNCALLED, Event
+from trueline.script.values import Const, Made, Seq, Table, Value, constant
 
 # Reductions that are one number; what is left unreduced is reduced by hand, in a way of its own.
 _REDUCED: Final = ("mean", "sum")
@@ -213,8 +214,12 @@ class _Presence:
     """Something that a training has or has not, and where it would stand."""
 
     subject: Subject
+    # What the benchmark's surely is, and what in the script may be the same.
     events: Callable[[_Recipe], Iterator[Event]]
+    possible: Callable[[_Recipe], Iterator[Event]]
     place: Callable[[_Recipe], Event | None]
+    # What to call it, where the call's own name does not say it.
+    label: Message | None = None
     # Only where nothing of its place is hidden in another library.
     is_open: Callable[[_Recipe], bool] = lambda _: True
 
@@ -225,28 +230,56 @@ def _absent(mine: _Recipe, other: _Recipe) -> Iterator[tuple[Subject, Difference
         return
     for presence in _PRESENT:
         there = next(presence.events(other), None)
-        if there is None or next(presence.events(mine), None) is not None or not presence.is_open(mine):
+        if there is None or next(presence.possible(mine), None) is not None or not presence.is_open(mine):
             continue
         stands = presence.place(mine)
         if stands is not None:
-            yield presence.subject, Difference(Kind.MISSING, _node(stands), _node(there))
+            missing = replace(_node(there), label=presence.label)
+            yield presence.subject, Difference(Kind.MISSING, _node(stands), missing)
 
 
 def _clips(side: _Recipe) -> Iterator[Event]:
-    names = {name for name, entry in entries().items() if entry.part is Part.CLIP}
-    return (event for event in side.events if event.role is Role.CLIP or event.name in names or "clip" in event.method)
+    return (event for event in side.events if event.role is Role.CLIP)
+
+
+def _may_clip(side: _Recipe) -> Iterator[Event]:
+    """Whatever is called a clipping where training is done, by hand too; samples are clipped elsewhere."""
+    loops = side.contexts.loops
+    for event in side.events:
+        called = [event.method, *(scope.name for scope in event.scopes if scope.kind == CALL)]
+        trains = any(scope in loops or scope.kind == GRAD for scope in event.scopes)
+        if event.role is Role.CLIP or (trains and any("clip" in name.lower() for name in called)):
+            yield event
 
 
 def _dropouts(side: _Recipe) -> Iterator[Event]:
     names, stems = functions_of(Trait.DROPOUT), stems_of(Trait.DROPOUT)
-    return (event for event in side.events if event.method in names or event.method.startswith(stems))
+    for event in side.events:
+        if event.method in names or event.method.startswith(stems):
+            rate = plain(event.arg(0 if event.method[:1].isupper() else 1, "p"))
+            if not (isinstance(rate, Const) and rate.value == 0):
+                yield event
 
 
 def _freezes(side: _Recipe) -> Iterator[Event]:
+    """Parameters that are told to take no gradient; what is an input of the network is told so by default."""
+    for event in side.events:
+        if event.method == "requires_grad_":
+            value = event.arg(0, "requires_grad")
+        elif event.method == "__setattr__" and len(event.args) > 1 and constant(event.args[0]) == "requires_grad":
+            value = event.args[1]
+        else:
+            continue
+        if isinstance(value, Const) and value.value is False:
+            yield event
+
+
+def _may_freeze(side: _Recipe) -> Iterator[Event]:
+    """Whatever speaks of gradients of parameters, or picks those that are trained."""
     names = functions_of(Trait.FREEZES)
     for event in side.events:
-        name = event.args[0] if event.method == "__setattr__" and event.args else None
-        if event.method in names or (isinstance(name, Const) and name.value == "requires_grad"):
+        named = event.method == "__setattr__" and bool(event.args) and constant(event.args[0]) == "requires_grad"
+        if event.method in names or named:
             yield event
 
 
@@ -293,8 +326,8 @@ def _is_within(event: Event, outer: Event) -> bool:
 
 
 _PRESENT: Final = (
-    _Presence(Subject.UPDATE, _clips, _Recipe.update),
-    _Presence(Subject.NETWORK, _dropouts, _last_layer),
-    _Presence(Subject.TRAINED_PARAMETERS, _freezes, _Recipe.optimizer),
-    _Presence(Subject.AUGMENTATION, _augments, _sample, _is_data_read),
+    _Presence(Subject.UPDATE, _clips, _may_clip, _Recipe.update),
+    _Presence(Subject.NETWORK, _dropouts, _dropouts, _last_layer),
+    _Presence(Subject.FROZEN_PARAMETERS, _freezes, _may_freeze, _Recipe.optimizer, message("bench_script.freezing")),
+    _Presence(Subject.AUGMENTATION, _augments, _augments, _sample, message("bench_script.augmentation"), _is_data_read),
 )

@@ -42,6 +42,7 @@ class Subject(StrEnum):
     MEAN = "mean over an evaluation"
     # Gradients and the update.
     TRAINED_PARAMETERS = "trained parameters"
+    FROZEN_PARAMETERS = "parameters that the benchmark freezes"
     STALE_PARAMETERS = "parameters of a network that was replaced"
     PARAMETER_GROUPS = "parameter groups"
     CLEARED_GRADIENTS = "cleared gradients"
