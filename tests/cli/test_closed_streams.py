@@ -52,7 +52,7 @@ def test_watch_ends_as_it_has_found(tmp_path: Path, closing: str) -> None:
     ended = _called(tmp_path, closing, "watch", "--json", "answer.json", "train.py")
     assert json.loads((tmp_path / "answer.json").read_text("utf-8"))["exit"] == 1
     assert ended.returncode == 1, ended.stderr
-    assert closing not in _SPOKEN or "mul gives NaN" in ended.stderr
+    assert closing not in _SPOKEN or "mul outputs NaN" in ended.stderr
 
 
 @pytest.mark.parametrize("closing", ["stderr closed", "both descriptors closed with text in the buffer", "none"])

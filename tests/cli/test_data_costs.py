@@ -68,7 +68,7 @@ def test_a_file_that_is_not_worth_it_is_refused(folder: Path, asked: Costs, name
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("pictures", "12 could not be read and were stepped over, an image of more pixels than is safe to decode"),
+        ("pictures", "12 unreadable, skipped (an image of more pixels than is safe to decode)"),
         ("texts", "a damaged image"),
         ("gaps.jsonl", "40000 samples"),
         ("gaps.csv", "20000 samples"),

@@ -21,9 +21,9 @@ REPLACED: Final = f"os.execv({sys.executable!r}, ['python', '-c', 'print(7)'])\n
 @pytest.mark.parametrize(
     ("ending", "code", "said"),
     [
-        ("os._exit(0)", 0, "Loss, gradients and weights are finite: 4 steps."),
+        ("os._exit(0)", 0, "Loss, gradients and weights are finite in all 4 steps."),
         ("os._exit(5)", 5, "finite in the 4 steps before the script ended with exit code 5."),
-        (SPOILT + "os._exit(0)", 1, "Step 4, forward: sqrt gives NaN"),
+        (SPOILT + "os._exit(0)", 1, "Step 4, forward: sqrt outputs NaN"),
         (REPLACED, 2, "the script has replaced its process by another program"),
         (REPLACED.replace("print(7)", "raise SystemExit(3)"), 3, "replaced its process by another program"),
         ("os.execlp('true', 'true')", 2, "replaced its process by another program, of which nothing is recorded: true"),
@@ -49,7 +49,7 @@ def test_a_script_that_starts_itself_anew_before_its_imports_is_not_called_well(
 def test_a_program_that_is_not_there_replaces_nothing(tmp_path: Path) -> None:
     tried = LEFT + "try:\n    os.execv('/nowhere/at/all', ['x'])\nexcept OSError:\n    train()\n"
     done = trueline("watch", script(tmp_path, tried), cwd=tmp_path, forked="torch")
-    assert (done.returncode, "are finite: 8 steps." in done.stderr) == (0, True), done.stderr
+    assert (done.returncode, "are finite in all 8 steps." in done.stderr) == (0, True), done.stderr
 
 
 def test_a_recording_is_whole_when_its_process_is_left(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_is_registered_for_the_end_is_watched_and_ends_as_it_does_plainly(t
     plain = python(name, cwd=tmp_path, forked="torch")
     done = trueline("watch", name, cwd=tmp_path, forked="torch")
     assert (done.returncode, done.stdout, plain.returncode) == (0, plain.stdout, 0)
-    assert "are finite: 7 steps." in done.stderr
+    assert "are finite in all 7 steps." in done.stderr
     assert done.stderr.count("ValueError: mine") == plain.stderr.count("ValueError: mine") == 1
     name = script(tmp_path, TRAINING + LATE.replace("    print(", f"    {SPOILT}    print("))
     done = trueline("watch", "--json", "answer.json", name, cwd=tmp_path, forked="torch")

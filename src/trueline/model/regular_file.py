@@ -21,14 +21,13 @@ class NotRegular(OSError):  # noqa: N818
 
 def open_regular(path: str | Path) -> int:
     """A descriptor for reading a regular file; a NotRegular, or what the system has against it, else."""
-    before = os.stat(path)  # noqa: PTH116
-    _check(before)
+    _check(os.stat(path))  # noqa: PTH116
     # What has become a pipe or a terminal since then keeps nobody waiting, and is let go unread.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
-        if (found.st_dev, found.st_ino) != (before.st_dev, before.st_ino):
-            _check(found)
+        # Also where its number is as before: that of a file which is gone is given to the next one, a pipe perhaps.
+        _check(found)
         # Asked again: a log may have got its first line in between.
         if not found.st_size and os.pread(descriptor, 1, 0) and not os.fstat(descriptor).st_size:
             raise NotRegular

@@ -22,7 +22,7 @@ def written(root: Finding, finding: Finding) -> bool:
 def happened(root: Finding, finding: Finding) -> bool:
     """The other one was seen to happen: what is absurd or another as it is written follows from nothing."""
     del root
-    return any(way not in (READING, READING_BOTH) for way in finding.seen_by)
+    return not finding.seen_by or any(way not in (READING, READING_BOTH) for way in finding.seen_by)
 
 
 def is_read(finding: Finding) -> bool:

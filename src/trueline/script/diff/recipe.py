@@ -113,8 +113,8 @@ def _parts(mine: _Recipe, other: _Recipe) -> Iterator[tuple[Subject, Difference]
                 if not _is_same_by_family(here, there):
                     yield subject, Difference(Kind.REPLACED, _node(here.event), _node(there.event))
                 continue
-            for difference in _settings(here, there):
-                yield subject, difference
+            yield from ((subject, difference) for difference in _settings(here, there))
+            yield from ((Subject.CLASS_BALANCE, difference) for difference in _class_weights(here, there))
 
 
 def _is_same_by_family(here: Ingredient, there: Ingredient) -> bool:
@@ -162,6 +162,10 @@ def _settings(here: Ingredient, there: Ingredient) -> Iterator[Difference]:
         # Groups have settings of their own.
         if not (grouped and name == "weight_decay"):
             yield _setting(here.event, there.event, name, mine, other)
+
+
+def _class_weights(here: Ingredient, there: Ingredient) -> Iterator[Difference]:
+    """Weights of classes that only one of them gives."""
     for name in here.entry.given:
         values = [side.arguments.get(name) if side.arguments is not None else None for side in (here, there)]
         absent = [isinstance(value, Const) and value.value is None for value in values]
