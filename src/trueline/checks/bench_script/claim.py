@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trueline.model.location import Location
 from trueline.script.diff.classification import Classified
-from trueline.script.diff.difference import Difference, Kind
+from trueline.script.diff.difference import Difference
 from trueline.script.diff.subject import Subject
 
 
@@ -21,14 +21,12 @@ class Claim:
     unless: frozenset[Subject] = frozenset()
     # Only those that are large enough.
     when: Callable[[Difference], bool] | None = None
-    # The same setting with another number counts in scripts that are written otherwise, too.
-    by_number: bool = False
 
     def takes(self, classified: Classified) -> bool:
         """Whether a difference is one of these, whatever else differs."""
         if classified.subject is not self.subject or (self.when is not None and not self.when(classified.difference)):
             return False
-        return classified.certain or (self.by_number and _is_number(classified.difference))
+        return classified.certain
 
     def holds_beside(self, subjects: frozenset[Subject]) -> bool:
         """Whether what else differs leaves it to this item."""
@@ -64,8 +62,3 @@ def broken_items(differences: Iterable[Classified], claims: Claims) -> list[Brok
                 (classified.place.file, classified.place.line), Broken(code, classified.difference, classified.place)
             )
     return list(broken.values())
-
-
-def _is_number(difference: Difference) -> bool:
-    constants = [node.constant for node in difference.nodes]
-    return difference.kind is Kind.SETTING and len(constants) == 2 and None not in constants

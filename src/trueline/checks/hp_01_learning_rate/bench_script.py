@@ -17,4 +17,4 @@ def _is_far(difference: Difference) -> bool:
     return max(mine, bench) >= MIN_RATIO * min(mine, bench)
 
 
-CLAIMS = (Claim(Subject.LEARNING_RATE, when=_is_far, by_number=True),)
+CLAIMS = (Claim(Subject.LEARNING_RATE, when=_is_far),)

@@ -17,4 +17,4 @@ def _is_far(difference: Difference) -> bool:
     return bench > 0 and not 1 / MIN_RATIO < mine / bench < MIN_RATIO
 
 
-CLAIMS = (Claim(Subject.EPOCHS, when=_is_far, by_number=True),)
+CLAIMS = (Claim(Subject.EPOCHS, when=_is_far),)

@@ -18,6 +18,6 @@ def _is_larger(difference: Difference) -> bool:
 
 
 CLAIMS = (
-    Claim(Subject.BATCH_SIZE, when=_is_larger, by_number=True),
+    Claim(Subject.BATCH_SIZE, when=_is_larger),
     Claim(Subject.FULL_BATCH),
 )

@@ -5,4 +5,4 @@ from __future__ import annotations
 from trueline.checks.bench_script.claim import Claim
 from trueline.script.diff.subject import Subject
 
-CLAIMS = (Claim(Subject.LOSS_SCALE, by_number=True),)
+CLAIMS = (Claim(Subject.LOSS_SCALE),)
