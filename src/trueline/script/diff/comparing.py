@@ -78,11 +78,6 @@ def compared(script: Script, bench: Script) -> Comparing:
     return comparison
 
 
-def differences(script: Script, bench: Script) -> Sequence[Difference]:
-    """All that differs between a script and its benchmark's, in the order in which the script does it."""
-    return list(compared(script, bench).found.values())
-
-
 class Comparing(Likeness):
     """Goes through the pairs of events once, and remembers what it has seen."""
 
@@ -145,25 +140,16 @@ class Comparing(Likeness):
         self._note(Kind.SETTING, mine, bench, owner, name)
 
     def _conditions(self, mine: Event, bench: Event) -> None:
+        """A condition that only the script has around an event."""
         own, theirs = branches(mine), branches(bench)
-        if len(own) == len(theirs):
+        if len(own) <= len(theirs):
             return
-        more = own if len(own) > len(theirs) else theirs
         lone = next(
-            (
-                scope
-                for scope in more
-                if not any(self._same_test(scope, bench_scope) for bench_scope in (own if more is theirs else theirs))
-            ),
-            None,
+            (scope for scope in own if not any(self._same_test(scope, bench_scope) for bench_scope in theirs)), None
         )
-        if lone is None:
-            return
-        node = Node("if", lone.value, None, lone.place)
-        if more is own:
+        if lone is not None:
+            node = Node("if", lone.value, None, lone.place)
             self._keep(Difference(Kind.CONDITION, node, None, (mine, bench), "if"))
-        else:
-            self._keep(Difference(Kind.CONDITION, None, node, (mine, bench), "if"))
 
     def _loops(self, mine: Event, bench: Event) -> None:
         """What is done once in one, and again and again in the other."""
@@ -396,8 +382,6 @@ class Comparing(Likeness):
         self._note(Kind.REPLACED, mine, bench, owner, argument)
 
     def _items(self, mine: Item, bench: Item, owner: Owner | None, argument: str, depth: int) -> None:
-        if not self.alike(mine.of, bench.of) and self._skipped(mine, bench, owner, argument):
-            return
         self._value(mine.of, bench.of, owner, argument, depth)
         if not self.alike(mine.index, bench.index):
             if any(isinstance(plain(value.index), Unknown) for value in (mine, bench)) and not self._is_shifted(
@@ -430,10 +414,7 @@ class Comparing(Likeness):
             return
         own, theirs = ([self.shapes.of(value) for value in side.items] for side in (mine, bench))
         for how, a, b, c, d in SequenceMatcher(None, own, theirs, autojunk=False).get_opcodes():
-            if how == "replace" and b - a == d - c:
-                for value, bench_value in zip(mine.items[a:b], bench.items[c:d], strict=True):
-                    self._value(value, bench_value, owner, argument, depth)
-            elif how != "equal":
+            if how != "equal":
                 for value in mine.items[a:b]:
                     self._note(Kind.EXTRA, value, bench, owner, argument)
                 for bench_value in bench.items[c:d]:

@@ -10,7 +10,7 @@ from trueline.script.analysis.forwards import forward_around, values_trained
 from trueline.script.loops import training_loops
 from trueline.script.roles import Role
 from trueline.script.script import Script
-from trueline.script.trace import CALL, LOOP, UNCALLED, WITH, Event, Scope, iterated
+from trueline.script.trace import CALL, LOOP, UNCALLED, Event, Scope, iterated
 from trueline.script.values import Class, Function, Instance, Item, Made, Seq, Table, Value, ancestry, options
 from trueline.script.walking import walk_each
 
@@ -128,8 +128,6 @@ class Contexts:
                 yield from value.items.values()
             elif isinstance(value, Instance):
                 yield from self._of_instance(value)
-            elif isinstance(value, Item):
-                yield from self._parts(value.of)
             elif isinstance(value, Made):
                 event = value.event
                 if event.name.endswith(_SETS):
@@ -170,14 +168,6 @@ class Contexts:
         """Whether it happens in a loop that trains."""
         return any(scope in self.inner_loops for scope in event.scopes if scope.kind == LOOP)
 
-    def is_without_gradient(self, event: Event) -> bool:
-        """Whether no gradients are wanted around it."""
-        return any(
-            isinstance(scope.value, Made) and scope.value.name.endswith(("no_grad", "inference_mode"))
-            for scope in event.scopes
-            if scope.kind == WITH
-        )
-
     def is_epoch_range(self, event: Event) -> bool:
         """Whether it counts the epochs: the loop over it has a loop that trains in it."""
         return event.name == "builtins.range" and any(
@@ -211,8 +201,6 @@ def _is_forward(function: Function) -> bool:
 def _split(value: Value) -> Iterator[Value]:
     if isinstance(value, Seq) and value.kind == "tuple":
         yield from value.items
-    elif isinstance(value, Table):
-        yield from value.items.values()
     else:
         yield value
 

@@ -7,14 +7,12 @@ from typing import Final
 
 from trueline.apitable.functions import words_of
 from trueline.apitable.traits import Trait
-from trueline.script.analysis.forwards import forward_around
 from trueline.script.diff.difference import Difference, Kind, Node
 from trueline.script.diff.naming import is_half, word_of
 from trueline.script.diff.subject import Subject
 from trueline.script.diff.surroundings import Surroundings
 from trueline.script.roles import Role, is_loss_name, is_network
-from trueline.script.trace import Event
-from trueline.script.values import Attribute, Const, Made, Seq, ancestry, options
+from trueline.script.values import Attribute, Const, Made, ancestry
 
 _AXES: Final = ("dim", "axis", "axes", "dims", "start_dim")
 _MASKS: Final = re.compile(r"mask|pad(ding)?_?(value|idx)|lengths?|ignore_index|valid")
@@ -27,7 +25,6 @@ _RISKY: Final = words_of(Trait.LOG, Trait.EXPONENT, Trait.ROOT, Trait.RECIPROCAL
 _SHAPES: Final = words_of(Trait.VIEW) | {"expand", "T"}
 _COVERS: Final = words_of(Trait.MASKS, Trait.PACKS_SEQUENCES)
 _OVER_AN_AXIS: Final = words_of(Trait.SOFTMAX, Trait.LOG_SOFTMAX) | {"normalize"}
-_PARAMETERS: Final = words_of(Trait.LISTS_PARAMETERS)
 _MEANS: Final = words_of(Trait.MEAN, Trait.SUM, Trait.SIZE) | {"Mult", "Div", "cat"}
 _SILENT: Final = ("device", "dtype", "inplace", "data_format", "name", "generator", "verbose", "auto_prefix")
 
@@ -47,8 +44,6 @@ def in_network(difference: Difference, around: Surroundings) -> Subject | None:
         return Subject.PADDING if set(difference.path) & {"Eq", "NotEq"} else _setting(difference)
     if difference.argument in _STATISTICS:
         return Subject.EVALUATION_BEHAVIOUR
-    if difference.argument in _STARTS and difference.owner is not None:
-        return Subject.INITIAL_WEIGHTS if difference.argument in difference.owner[0].kwargs else Subject.ARGUMENT
     if _MASKS.search(difference.argument) or _is_mask(difference):
         return Subject.PADDING
     words = {node.name for node in _changed(difference)}
@@ -70,11 +65,9 @@ def in_network(difference: Difference, around: Surroundings) -> Subject | None:
     if words & _SCORES and _is_last(difference):
         return Subject.LOSS
     if words <= _SHAPES:
-        return Subject.LOSS if _is_last(difference) or _is_given_back(difference, around) else None
+        return Subject.LOSS if _is_last(difference) else None
     if _is_tied_start(difference):
         return Subject.TIED_WEIGHTS
-    if difference.kind is Kind.REPLACED and any(is_loss_name(event.name) for event in _events(difference)):
-        return Subject.LOSS
     if difference.argument in ("event", "object", "return", "said"):
         return None
     return Subject.NETWORK
@@ -94,8 +87,6 @@ def _setting(difference: Difference) -> Subject | None:
         return Subject.INITIAL_WEIGHTS if name in owner.kwargs else Subject.ARGUMENT
     if name in _AXES:
         return Subject.AXIS
-    if is_loss_name(owner.name):
-        return Subject.CLASS_BALANCE if name in _WEIGHTS else Subject.ARGUMENT
     known = isinstance(owner.result, Made) and is_network(owner.result)
     if known or name in (
         "p",
@@ -128,8 +119,6 @@ def in_loss(difference: Difference, around: Surroundings) -> Subject | None:
         return Subject.PADDING if set(difference.path) & {"Eq", "NotEq"} else _loss_setting(difference, is_loss)
     if difference.argument in _WEIGHTS and is_loss:
         return Subject.CLASS_BALANCE
-    if _MASKS.search(difference.argument) or _is_mask(difference):
-        return Subject.PADDING
     if words & _CUTS:
         return Subject.DETACHED_LOSS if difference.kind is Kind.EXTRA else None
     if _is_penalty(difference) or (owner is not None and owner.name == "mindspore.grad"):
@@ -143,8 +132,6 @@ def in_loss(difference: Difference, around: Surroundings) -> Subject | None:
     divided = owner is not None and (owner.role is Role.BACKWARD or difference.argument == "return")
     if difference.kind is Kind.MISSING and words == {"Div"} and divided:
         return Subject.ACCUMULATION
-    if _softmax_over_batch(difference):
-        return Subject.AXIS
     if "index" in difference.path or "index" in words:
         return Subject.LABEL_SHIFT if difference.argument in ("1", "target", "labels", "label") else None
     if (words <= _SHAPES and not is_loss) or difference.argument in ("event", "said"):
@@ -152,23 +139,8 @@ def in_loss(difference: Difference, around: Surroundings) -> Subject | None:
     return Subject.LOSS
 
 
-def _is_given_back(difference: Difference, around: Surroundings) -> bool:
-    """Whether it is what a network gives in the end."""
-    event, side = around.event_of(difference)
-    function = forward_around(event) if event is not None else None
-    if function is None or event is None:
-        return False
-    given = [option for value in side.script.trace.returns_of(function) for option in options(value)]
-    parts = [part for value in given for part in (value.items if isinstance(value, Seq) else [value])]
-    return any(part is event.result for part in parts)
-
-
 def _is_loss(difference: Difference) -> bool:
     return any(is_loss_name(event.name) for event in difference.owner or ())
-
-
-def _events(difference: Difference) -> list[Event]:
-    return [node.event for node in difference.nodes if node.event is not None]
 
 
 def _is_tied_start(difference: Difference) -> bool:
@@ -186,14 +158,10 @@ def _is_tied_start(difference: Difference) -> bool:
 
 def _loss_setting(difference: Difference, is_loss: bool) -> Subject | None:
     name = difference.argument
-    if name in _WEIGHTS:
-        return Subject.CLASS_BALANCE
     if _MASKS.search(name):
         return Subject.PADDING
-    if name in _AXES:
-        return Subject.AXIS
     if name in _SILENT or not is_loss:
-        return Subject.LOSS if difference.path and _are_numbers(difference) else None
+        return None
     return Subject.ARGUMENT if not name.isdigit() else None
 
 
@@ -239,7 +207,6 @@ def sharing(difference: Difference, around: Surroundings) -> Subject | None:
     if difference.kind not in (Kind.SHARED, Kind.APART) or difference.owner is None:
         return None
     mine = difference.mine.event if difference.mine is not None else None
-    owner = difference.owner[0]
     if (
         difference.kind is Kind.APART
         and around.is_built_later(difference)
@@ -250,8 +217,6 @@ def sharing(difference: Difference, around: Surroundings) -> Subject | None:
         return None
     if around.loads_copy():
         return Subject.LOADED_WEIGHTS
-    if word_of(owner.name) in _PARAMETERS:
-        return Subject.TRAINED_PARAMETERS if around.is_given_to_optimizer(owner) else None
     if mine is not None and around.mine.is_of_forward(mine):
         return Subject.UNUSED_WEIGHTS
     if difference.kind is Kind.APART and around.is_built_later(difference):
@@ -349,7 +314,3 @@ def _is_trained(difference: Difference, around: Surroundings) -> bool:
         for node, side in ((difference.mine, around.mine), (difference.bench, around.bench))
         if node is not None
     )
-
-
-def _are_numbers(difference: Difference) -> bool:
-    return all(isinstance(node.constant, int | float) for node in difference.nodes) and len(difference.nodes) == 2

@@ -85,8 +85,6 @@ class Placing:
             if difference.bench is not None and difference.bench.place is not None
             else None
         )
-        if lost is not None and lost.line in versions.rewritten and lost.file == place.file:
-            return False
         return self._is_changed(place) or lost is not None
 
     def _candidates(self, difference: Difference) -> Iterator[Location]:

@@ -37,9 +37,7 @@ _RANDOM: Final = re.compile(r"^random|jitter|mixup|cutout|autoaugment")
 
 def samples(difference: Difference, around: Surroundings) -> Subject | None:
     """Everything that samples are made with."""
-    if difference.kind is Kind.CONDITION:
-        return _under_condition(difference, around)
-    if difference.kind in (Kind.SHARED, Kind.APART, Kind.ORDER):
+    if difference.kind in (Kind.SHARED, Kind.APART, Kind.ORDER, Kind.CONDITION):
         return None
     if (
         difference.owner is not None
@@ -68,12 +66,8 @@ def samples(difference: Difference, around: Surroundings) -> Subject | None:
         return Subject.PADDING if difference.argument != "batch_first" else None
     if difference.kind is Kind.SETTING and _is_filling(difference):
         return Subject.PADDING
-    if "sorted" in word and difference.kind is Kind.MISSING:
-        return Subject.SHARDING
     if owner == "glob" or owner == "listdir":
         return Subject.SAMPLES
-    if owner == "__setitem__":
-        return _written_otherwise(difference)
     if (word == "index" and difference.kind is not Kind.REPLACED) or "index" in difference.path:
         return _picked(difference, around)
     if owner in _SEEDS and difference.kind is Kind.SETTING:
@@ -86,8 +80,6 @@ def samples(difference: Difference, around: Surroundings) -> Subject | None:
         return _another(difference, around) if owner in _DRAWN else None
     if _is_label(difference, around):
         return _label(difference)
-    if word in ("roll",):
-        return Subject.LABEL_SHIFT
     if word in _REPEATED and difference.kind in (Kind.EXTRA, Kind.REPLACED):
         return Subject.CLASS_BALANCE
     if _RANDOM.search(word) and difference.kind is Kind.EXTRA:
@@ -97,13 +89,6 @@ def samples(difference: Difference, around: Surroundings) -> Subject | None:
     if difference.kind is Kind.EXTRA and word in words_of(Trait.ROUNDS, Trait.CLAMPS):
         return Subject.SAMPLES
     return None
-
-
-def _under_condition(difference: Difference, around: Surroundings) -> Subject | None:
-    """Some samples only: those that get a mark instead of values."""
-    if difference.mine is None or not _is_of_data(difference, around):
-        return None
-    return Subject.MISSING_VALUES if any(_is_mark(value) for value in ancestry(difference.mine.value, most=6)) else None
 
 
 def _is_filled(value: Value | None) -> bool:
@@ -136,13 +121,7 @@ def _only_evaluated(difference: Difference, around: Surroundings) -> bool:
     owner = difference.owner[0 if side is around.mine else 1] if difference.owner is not None else None
     if node is not None and id(node.value) in side.of_training:
         return False
-    if owner is not None and (id(owner.result) in side.of_training or id(owner) in side.train_loaders):
-        return False
-    if owner is not None and side.is_in_training(owner) and not side.is_without_gradient(owner):
-        return False
     if node is not None and id(node.value) in side.of_evaluation:
-        return True
-    if owner is not None and id(owner.result) in side.of_evaluation:
         return True
     return owner is not None and owner.role in (Role.FORWARD, Role.LOSS) and not side.is_in_training(owner)
 
@@ -166,8 +145,6 @@ def _written(event: Event, side: Contexts) -> Subject | None:
 def _is_mark(value: Value | None) -> bool:
     if isinstance(value, Const):
         number = value.value
-        if isinstance(number, str):
-            return number.lower().lstrip("+-") in words_of(Trait.NOT_FINITE)
         if isinstance(number, int | float) and not isinstance(number, bool):
             return not math.isfinite(number) or abs(float(number)) in _MISSING_MARKS
         return False
@@ -211,8 +188,6 @@ def _picked(difference: Difference, around: Surroundings) -> Subject | None:
         return Subject.SHARDING if _is_shared_out(difference.bench) else Subject.SAMPLES
     if index is None:
         return None
-    if any(_is_random(value) for value in ancestry(index, most=30)):
-        return Subject.LABELS if _is_label(difference, around) else None
     if _is_shared_out(difference.mine):
         return Subject.SHARDING
     if isinstance(index, Derived) and index.op == "Slice":
@@ -224,8 +199,6 @@ def _picked(difference: Difference, around: Surroundings) -> Subject | None:
 
 
 def _other_part(difference: Difference, around: Surroundings) -> Subject | None:
-    if difference.owner is not None and word_of(difference.owner[0].name) == "subset":
-        return Subject.SAMPLES
     if not _is_label(difference, around):
         return Subject.SAMPLES
     # Inputs and labels that are cut alike are other samples, and no shift.
@@ -281,16 +254,10 @@ def _is_shared_out(node: Node | None) -> bool:
     return False
 
 
-def _is_random(value: Value) -> bool:
-    return isinstance(value, Made) and word_of(value.name) in _MIXED | words_of(Trait.SHUFFLES)
-
-
 def _label(difference: Difference) -> Subject | None:
     word = _word(difference)
     if word in ("roll", "Add", "Sub", "Mod"):
         return Subject.LABEL_SHIFT
-    if word in _MIXED:
-        return Subject.LABELS
     if word in _REPEATED:
         return Subject.CLASS_BALANCE
     return None
@@ -334,12 +301,6 @@ def _is_of_data(difference: Difference, around: Surroundings) -> bool:
                 return True
             if node.event is not None and data_function(node.event) is not None:
                 return True
-    if (
-        difference.path[:1]
-        and difference.path[0].startswith("return ")
-        and difference.path[0].endswith(("__getitem__", "__iter__", "__call__"))
-    ):
-        return not (difference.owner is not None and difference.owner[0].role is not None)
     if difference.owner is None:
         return False
     owner = difference.owner[0]

@@ -34,21 +34,12 @@ class Surroundings:
             return inside, self.bench if difference.kind is Kind.MISSING else self.mine
         if difference.owner is not None:
             return difference.owner[0], self.mine
-        node = difference.mine or difference.bench
-        side = self.mine if difference.mine is not None else self.bench
-        return (node.event if node is not None else None), side
+        return None, self.mine
 
     def lacks(self, word: str) -> bool:
         """Whether the script does not do what the benchmark does."""
         return any(
             difference.kind is Kind.MISSING and difference.bench is not None and difference.bench.name == word
-            for difference in self.found
-        )
-
-    def has_more(self, word: str) -> bool:
-        """Whether the script does what the benchmark does not."""
-        return any(
-            difference.kind is Kind.EXTRA and difference.mine is not None and difference.mine.name == word
             for difference in self.found
         )
 

@@ -17,7 +17,6 @@ from trueline.script.trace import Event
 from trueline.script.values import (
     Attribute,
     Const,
-    Instance,
     Made,
     Seq,
     Symbol,
@@ -25,7 +24,6 @@ from trueline.script.values import (
     Unknown,
     Value,
     ancestry,
-    constant,
 )
 
 _RATES: Final = ("lr", "learning_rate", "max_lr", "base_lr", "peak_lr", "peak", "lr_max")
@@ -91,7 +89,7 @@ def groups(difference: Difference, around: Surroundings) -> Subject | None:
             Subject.PARAMETER_GROUPS if _has_groups(owner, difference.owner[1] if difference.owner else owner) else None
         )
     if difference.argument != "params":
-        return _left_out(difference, owner)
+        return None
     if "test" in difference.path:
         return Subject.PARAMETER_GROUPS if _has_groups(owner) else None
     bench = difference.bench.value if difference.bench is not None else None
@@ -105,15 +103,6 @@ def groups(difference: Difference, around: Surroundings) -> Subject | None:
     if difference.kind in (Kind.EXTRA, Kind.REPLACED) and _given_networks(mine) > _given_networks(bench):
         return Subject.UNUSED_WEIGHTS
     return None
-
-
-def _left_out(difference: Difference, owner: Event) -> Subject | None:
-    """A setting that the benchmark gives and the script leaves to its default, which is another."""
-    given = difference.argument in owner.kwargs or owner.open or len(owner.args) > 1
-    silent = ("maximize", "foreach", "fused", "capturable", "differentiable", "use_locking", *_RATES)
-    if given or difference.argument in silent or difference.kind is not Kind.SETTING or difference.bench is None:
-        return None
-    return Subject.ARGUMENT
 
 
 def _of_parameters(difference: Difference, around: Surroundings, owner: Event) -> Subject | None:
@@ -167,25 +156,16 @@ def loading(difference: Difference, around: Surroundings) -> Subject | None:
             else None
         )
     if difference.argument == "sampler":
-        return _sampler(difference, shuffles=constant(owner.arg(2, "shuffle")) is True) if trains else None
+        return _sampler(difference) if trains else None
     if difference.argument == "worker_init_fn":
         return Subject.WORKERS if difference.kind is not Kind.MISSING else None
     return None
 
 
-def _sampler(difference: Difference, *, shuffles: bool) -> Subject | None:
+def _sampler(difference: Difference) -> Subject | None:
     names = [node.name for node in difference.nodes]
     if "weightedrandomsampler" in names[-1:]:
         return Subject.CLASS_BALANCE
-    if "distributedsampler" in names[-1:]:
-        return Subject.SHARDING
-    if (
-        difference.mine is not None
-        and difference.mine.constant is None
-        and isinstance(difference.bench.value if difference.bench else None, Instance)
-    ):
-        # Who shuffles in place of a sampler of the project's own has lost what it balanced.
-        return Subject.CLASS_BALANCE if shuffles else None
     return Subject.ORDER if difference.mine is not None and difference.mine.name == "sequentialsampler" else None
 
 
@@ -210,8 +190,6 @@ def _pipeline_step(difference: Difference) -> Subject | None:
     if difference.kind is Kind.EXTRA and node.name == "repeated":
         return Subject.SHARED_WEIGHTS
     if difference.kind is Kind.MISSING and node.name == "setepoch":
-        return Subject.SHARDING
-    if difference.kind is Kind.MISSING and node.name == "distributedsampler":
         return Subject.SHARDING
     if difference.kind is Kind.MISSING and node.name == "distributeddataparallel":
         return Subject.RANKS
@@ -337,8 +315,6 @@ def _condition(difference: Difference) -> Subject | None:
 def _is_rank(value: Value) -> bool:
     if isinstance(value, Made):
         return word_of(value.name) in words_of(Trait.OWN_RANK, Trait.WORLD_SIZE)
-    if isinstance(value, Attribute):
-        return "rank" in value.name
     if isinstance(value, Const):
         return isinstance(value.value, str) and value.value in ("RANK", "LOCAL_RANK", "RANK_ID")
     return isinstance(value, Unknown) and "rank" in value.why.lower()
