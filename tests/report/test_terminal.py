@@ -75,7 +75,7 @@ def test_roots_come_first_and_what_follows_only_as_a_code() -> None:
     lines = page.splitlines()
     assert lines[1] == "Problem found (likely)  wi.01  weights are zero"
     assert lines[2].strip() == "net.py:12, module fc, step 0"
-    assert "1 more follow from it: cg.02" in page
+    assert "1 more follows from it: cg.02" in page
     assert "gradients are zero" not in page
     assert "Suspected  dp.03  order unknown" in page
     assert "Not decided  hp.02  not judged" in page

@@ -40,6 +40,10 @@ class Outcome:
 
     code: int = 0
 
+    def __init__(self, *, flushes: bool = True) -> None:
+        # Where a script leaves its process at once, what it has not flushed is lost, as without TrueLine.
+        self._flushes = flushes
+
     def __enter__(self) -> Outcome:
         # Started with one of them closed.
         if sys.stdout is None:
@@ -51,6 +55,8 @@ class Outcome:
     def end(self, returned: object) -> None:
         """The verb came to its end: what it returned is the exit code, and its output must be out by now."""
         self.code = int(returned) if isinstance(returned, int) else 0
+        if not self._flushes:
+            return
         if isinstance(returned, Verdict):
             let_go_of_streams()
         elif not isinstance(returned, ScriptExit):
@@ -75,7 +81,7 @@ class Outcome:
 
 def code_of(work: Callable[[], int]) -> int:
     """The exit code of work that ends the process from within a script."""
-    with Outcome() as outcome:
+    with Outcome(flushes=False) as outcome:
         outcome.end(work())
     return outcome.code
 
