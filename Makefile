@@ -8,6 +8,7 @@ BARE_STAMP := $(BARE)/.ready
 JOBS ?= 2
 EXECUTIONS ?= 2000000
 SEED ?= 1
+CASES ?= 100
 SETUP_FILES := pyproject.toml constraints.txt hatch_build.py $(wildcard native/*)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -16,13 +17,14 @@ export ONEDNN_MAX_CPU_ISA ?= AVX2
 # The sources are compiled once, not by each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test units numpy2 tables eval fuzz check bench docs format clean help
+.PHONY: demo test units numpy2 tables eval api-table fuzz check bench docs format clean help
 
 help:
 	@echo "make demo    the whole story in a minute: two recorded trainings, where they part and why"
 	@echo "make test    everything that must be green (checks, tests, and the tests on NumPy 2 alone)"
 	@echo "make check   ruff, format, mypy, import contracts"
 	@echo "make eval    the big tables, whole"
+	@echo "make api-table   every pair of APIs called in both frameworks, into the table of the package (CASES=100 SEED=1)"
 	@echo "make fuzz    damaged files of every format (EXECUTIONS=2000000 SEED=1 JOBS=2)"
 	@echo "make bench   ratios, measured side by side"
 	@echo "make docs    write the generated pages"
@@ -68,6 +70,12 @@ eval: $(STAMP)
 	$(PY) tests/eval/checks.py
 	$(PY) tests/eval/script_pairs.py --write
 	$(PY) tests/eval/worst_files.py
+
+# The pairs of APIs called in both frameworks: what ``trueline api`` shows, and scan and rewrite go by.
+# torchvision's wheel would bring another torch: its transforms do without its operators.
+api-table: $(STAMP)
+	@test -d $(VENV)/vision || $(PY) -m pip install --quiet --no-deps --target $(VENV)/vision torchvision
+	PYTHONPATH=$(CURDIR)/$(VENV)/vision OMP_NUM_THREADS=1 $(PY) -m trueline api --run --cases $(CASES) --seed $(SEED) --jobs $(JOBS) --force -o src/trueline/apitable/measured.jsonl
 
 fuzz: $(STAMP)
 	$(PY) tests/fuzz/run.py --all --executions $(EXECUTIONS) --seed $(SEED) --jobs $(JOBS) --table

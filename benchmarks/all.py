@@ -28,6 +28,7 @@ SCRIPTS = (
     "data_describe.py",
     "data_manifest.py",
     "check_static.py",
+    "scan.py",
     "check_run.py",
 )
 PART = re.compile(r"`python benchmarks/(\S+)`\n\n```text\n(.*?)\n```", re.DOTALL)

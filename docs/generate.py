@@ -15,6 +15,7 @@ from trueline.cli.language import translate
 from trueline.cli.verb_group import Verbs
 from trueline.cli.verbs import every_verb, trueline
 from trueline.locale import LANGUAGES, render, use_language
+from trueline.migrate.lab.pages import index_page, kind_page, kinds
 from trueline.report.code_page import Example, code_page, codes_index, items_index
 from trueline.report.codes import every_code
 
@@ -43,6 +44,8 @@ def pages() -> dict[Path, str]:
             found[DOCS / "cli" / f"{name.replace(' ', '-')}{ending}"] = page(command, inner, ending)
         found[DOCS / "checks" / f"index{ending}"] = items_index(lang, ending)
         found[DOCS / "codes" / f"index{ending}"] = codes_index(lang, ending)
+        found[DOCS / "api" / f"index{ending}"] = index_page(lang, ending)
+        found |= {DOCS / "api" / f"{kind.value}{ending}": kind_page(kind, lang) for kind in kinds()}
         items = set(codes())
         for code in every_code():
             name = code.replace(".", "_")
@@ -109,7 +112,7 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
 def write() -> None:
     """Write all pages, and remove those of verbs and codes that are gone."""
     current = pages()
-    for folder in (DOCS / "cli", DOCS / "checks", DOCS / "codes"):
+    for folder in (DOCS / "api", DOCS / "cli", DOCS / "checks", DOCS / "codes"):
         folder.mkdir(exist_ok=True)
         for path in folder.glob("*.md"):
             if path not in current:

@@ -27,7 +27,7 @@ DOCUMENTED: Final = frozenset(
         *("mindspore", "mindspore.amp", "mindspore.communication", "mindspore.context", "mindspore.dataset"),
         *("mindspore.dataset.config", "mindspore.dataset.transforms", "mindspore.dataset.vision", "mindspore.nn"),
         *("mindspore.experimental.optim", "mindspore.experimental.optim.lr_scheduler", "mindspore.ops"),
-        *("mindspore.train",),
+        *("mindspore.common.initializer", "mindspore.train"),
     )
 )
 # Python's own: named tuples have them, and frames and processes.

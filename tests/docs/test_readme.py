@@ -80,8 +80,8 @@ def test_make_targets_that_are_named_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for path in PAGES:
         shown = "\n".join(text for kind, text in blocks(path) if kind == "bash")
-        targets = re.findall(r"`(?:JOBS=\d )?make ([a-z0-9]+)", prose(path))
-        for target in [*targets, *re.findall(r"^make ([a-z0-9]+)", shown, re.MULTILINE)]:
+        targets = re.findall(r"`(?:JOBS=\d )?make ([a-z0-9-]+)", prose(path))
+        for target in [*targets, *re.findall(r"^make ([a-z0-9-]+)", shown, re.MULTILINE)]:
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{path.name}: make {target}"
 
 

@@ -21,6 +21,8 @@ VERBS = {
     "explain": ("trueline.cli.explain", "check.verb_explain"),
     "convert": ("trueline.cli.convert", "cli.verb_convert"),
     "params": ("trueline.cli.params", "cli.verb_params"),
+    "api": ("trueline.cli.api", "api.verb"),
+    "scan": ("trueline.cli.scan", "cli.verb_scan"),
     "data": ("trueline.cli.data", "cli.verb_data"),
     "tune": ("trueline.cli.tune", "cli.verb_tune"),
     "demo": ("trueline.cli.demo", "cli.verb_demo"),

@@ -132,7 +132,7 @@ def open_project(paths: Sequence[Path]) -> Project:
         try:
             if path.is_dir():
                 roots.append(path)
-                entries.extend(_scripts(path))
+                entries.extend(scripts_in(path))
             elif path.exists():
                 roots.append(path.parent)
                 entries.append(path)
@@ -145,7 +145,7 @@ def open_project(paths: Sequence[Path]) -> Project:
     return Project(roots, kept, len(entries) - len(kept))
 
 
-def _scripts(folder: Path) -> list[Path]:
+def scripts_in(folder: Path, endings: tuple[str, ...] = (".py",)) -> list[Path]:
     """All scripts in a folder, and what could not be looked into: that is told when it is read."""
     paths: list[Path] = []
 
@@ -154,6 +154,6 @@ def _scripts(folder: Path) -> list[Path]:
 
     for place, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(folder for folder in folders if folder not in _LEFT_OUT and not folder.startswith("."))
-        here = sorted(name for name in names if name.endswith(".py") and not name.startswith("."))
+        here = sorted(name for name in names if name.endswith(endings) and not name.startswith("."))
         paths.extend(Path(place) / name for name in here)
     return paths

@@ -72,9 +72,12 @@ def read_source(path: Path, shown: str, project: Budget | None = None) -> Source
     """
     source = SourceFile(path, shown)
     try:
-        data = _content(path)
+        data = content_of(path)
         text = _decoded(data)
-        size = _PER_TOKEN * sum(1 for _ in _TOKEN.finditer(text))
+        # No text has more tokens than characters: one that fits anyway is not counted.
+        size = _PER_TOKEN * len(text)
+        if project is not None or size > SYNTAX_MEMORY:
+            size = _PER_TOKEN * sum(1 for _ in _TOKEN.finditer(text))
         Budget(path, len(data)).hold(max(0, size - SYNTAX_MEMORY))
         if project is not None:
             # Of most files little is read beyond the parsing.
@@ -98,15 +101,15 @@ def read_source(path: Path, shown: str, project: Budget | None = None) -> Source
     return source
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of a regular file."""
+def content_of(path: Path, most: int = _MAX_BYTES) -> bytes:
+    """The bytes of a regular file, of at most so many."""
     try:
         descriptor = open_regular(path)
     except NotRegular:
         raise OSError(message("script.no_file").text()) from None
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
+        data = file.read(most + 1)
+    if len(data) > most:
         raise OverBudget(path, "")
     return data
 

@@ -1,16 +1,19 @@
 """Calls whose defaults or meanings differ between torch and MindSpore, and the arguments they are about.
 
-Read off torch 2.13 and MindSpore 2.10; what was another default in older releases of MindSpore is not here.
+Those whose values are written in another form on each side stand here; the others are what the table of APIs has
+measured, with torch 2.13 and MindSpore 2.10. What was another default in older releases of MindSpore is not here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-TORCH: Final = "torch"
-MINDSPORE: Final = "mindspore"
+from trueline.apitable.pairs import MINDSPORE, TORCH, Documented, Kind, Needed, documented, row_of
+
+__all__ = ["BY_NAME", "MINDSPORE", "PAIRS", "TORCH", "Argument", "Difference", "Pair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ def _optimizers() -> list[Pair]:
     ]
 
 
-PAIRS: Final[tuple[Pair, ...]] = (
+_WRITTEN_OTHERWISE: Final = (
     *_convolutions(),
     *_pools(),
     *_norms(),
@@ -162,6 +165,39 @@ PAIRS: Final[tuple[Pair, ...]] = (
     *_losses(),
     *_optimizers(),
 )
+
+
+def _measured() -> Iterator[Pair]:
+    """Pairs that are equal once arguments are given, which are written alike on both sides."""
+    known = {(pair.torch, pair.mindspore) for pair in _WRITTEN_OTHERWISE}
+    for pair in documented():
+        # What a method is called on, a script seldom says.
+        if pair.kind is Kind.METHOD or (pair.torch, pair.mindspore) in known:
+            continue
+        differ = tuple(found for need in row_of(pair).needs if (found := _difference(pair, need)) is not None)
+        if differ:
+            yield Pair(pair.torch, pair.mindspore, differ)
+
+
+def _difference(pair: Documented, need: Needed) -> Difference | None:
+    name = need.for_torch.partition("=")[0]
+    sides = []
+    for parameters, argument, default in (
+        (pair.torch_parameters, need.argument, need.torch_default),
+        (pair.mindspore_parameters, name, need.mindspore_default),
+    ):
+        names = [parameter for parameter, _ in parameters]
+        try:
+            value = ast.literal_eval(default)
+        except (ValueError, SyntaxError):
+            return None
+        if argument not in names or value is None:
+            return None
+        sides.append(Argument(names.index(argument), argument, value))
+    return Difference(need.argument, sides[0], sides[1])
+
+
+PAIRS: Final[tuple[Pair, ...]] = (*_WRITTEN_OTHERWISE, *_measured())
 BY_NAME: Final[Mapping[str, Mapping[str, Pair]]] = {
     framework: {pair.of(framework): pair for pair in PAIRS} for framework in (TORCH, MINDSPORE)
 }

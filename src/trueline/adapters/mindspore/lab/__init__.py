@@ -1,0 +1,1 @@
+"""Calls of MindSpore's API for the lab: one module per kind of call, each with ``run``."""

@@ -1,0 +1,77 @@
+"""Learning rate schedules of MindSpore: the rate of each of some steps.
+
+``more`` of a call: ``rate`` (the optimizer's own), ``steps``, ``metrics`` (what a plateau is looked for in). A schedule
+that takes a function is given one of ``FACTORS`` by name. A function that gives all rates at once, and a schedule that
+is a cell, are called without an optimizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import mindspore as ms
+import numpy as np
+from mindspore.experimental.optim import SGD
+
+from trueline.adapters.lab.call import Answer, Call
+from trueline.adapters.lab.names import resolve
+from trueline.adapters.mindspore.lab.values import answering, to_array, to_framework
+from trueline.kernel.array import Array
+
+# Functions that a schedule takes as an argument, by name.
+FACTORS: Final = {
+    "halving": lambda step: 0.5**step,
+    "inverse": lambda step: 1.0 / (step + 1),
+    "constant": lambda step: 0.9,  # noqa: ARG005 - a schedule passes the step
+}
+
+
+@answering
+def run(call: Call, arrays: Sequence[Array]) -> Answer:
+    """The rates of all steps, as one output."""
+    thing = resolve(call.name)
+    steps = call.more["steps"]
+    if not isinstance(thing, type):
+        build = {name: to_framework(spec, arrays) for name, spec in call.build.items()}
+        # Beyond its end a list of rates stays at its last.
+        rates = list(thing(**build))
+        return _rates([*rates, *[rates[-1]] * steps][:steps])
+    if issubclass(thing, ms.nn.Cell):
+        cell = thing(**{name: to_framework(spec, arrays) for name, spec in call.build.items()})
+        return _rates([float(to_array(cell(ms.Tensor(step, ms.int32)))) for step in range(steps)])
+    return _rates(_stepped(call, arrays))
+
+
+def _stepped(call: Call, arrays: Sequence[Array]) -> list[float]:
+    parameter = ms.Parameter(ms.Tensor(np.zeros(1, np.float32)), name="weight")
+    optimizer = SGD([parameter], lr=call.more["rate"])
+    schedule = _built(call.name, call.build, optimizer, arrays)
+    gradient = ms.Tensor(np.zeros(1, np.float32))
+    metrics = call.more.get("metrics")
+    rates = []
+    for step in range(call.more["steps"]):
+        rates.append(float(to_array(optimizer.param_groups[0]["lr"])))
+        optimizer((gradient,))
+        if metrics is None:
+            schedule.step()
+        else:
+            schedule.step(metrics[step])
+    return rates
+
+
+def _built(name: str, build: Any, optimizer: Any, arrays: Sequence[Array]) -> Any:
+    arguments = dict(build)
+    inner = arguments.pop("schedulers", None)
+    named = {word: to_framework(spec, arrays) for word, spec in arguments.items()}
+    if "lr_lambda" in named:
+        named["lr_lambda"] = FACTORS[named["lr_lambda"]]
+    if inner is not None:
+        named["schedulers"] = [
+            _built(one["module"]["name"], one["module"]["build"], optimizer, arrays) for one in inner
+        ]
+    return resolve(name)(optimizer, **named)
+
+
+def _rates(rates: Sequence[float]) -> Answer:
+    return Answer([np.asarray(rates, np.float64)], ["rates"])

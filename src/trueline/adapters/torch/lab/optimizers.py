@@ -1,0 +1,40 @@
+"""Optimizers of torch: how far a few parameters are moved by some steps with given gradients.
+
+``more`` of a call: ``parameters`` (name of a parameter: index of its array), ``gradients`` (for each step the index of
+each parameter's gradient).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from trueline.adapters.lab.call import Answer, Call
+from trueline.adapters.lab.names import resolve
+from trueline.adapters.torch.lab.values import answering, to_array, to_framework
+from trueline.kernel.array import Array
+
+
+@answering
+def run(call: Call, arrays: Sequence[Array]) -> Answer:
+    """What each parameter has changed by after each step: small beside its value, and what an optimizer computes."""
+    named = {
+        name: torch.nn.Parameter(to_framework({"array": index}, arrays, call.double))
+        for name, index in call.more["parameters"].items()
+    }
+    build = {name: to_framework(spec, arrays, call.double) for name, spec in call.build.items()}
+    optimizer = resolve(call.name)(list(named.values()), **build)
+    start = {name: to_array(parameter).astype(np.float64) for name, parameter in named.items()}
+    outputs, forms = [], []
+    for step, gradients in enumerate(call.more["gradients"], 1):
+        for parameter, index in zip(named.values(), gradients, strict=True):
+            gradient = to_framework({"array": index}, arrays, call.double)
+            # The only optimizer that takes no dense gradients.
+            parameter.grad = gradient.to_sparse() if call.name.endswith("SparseAdam") else gradient
+        optimizer.step()
+        for name, parameter in named.items():
+            outputs.append(to_array(parameter).astype(np.float64) - start[name])
+            forms.append(f"change of {name} after step {step}")
+    return Answer(outputs, forms)
