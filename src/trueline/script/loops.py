@@ -73,6 +73,10 @@ def is_loader(value: Value) -> bool:
 
 def training_loops(trace: Trace) -> list[TrainingLoop]:
     """The loops that train, in the order of their first backward."""
+    return trace.once(_training_loops)
+
+
+def _training_loops(trace: Trace) -> list[TrainingLoop]:
     by_id: dict[int, TrainingLoop] = {}
     stepped = {id(scope) for step in trace.of_role(*_STEPS) for scope in step.scopes}
     for backward in trace.of_role(Role.BACKWARD):
@@ -94,6 +98,10 @@ def training_loops(trace: Trace) -> list[TrainingLoop]:
 
 def evaluation_loops(trace: Trace) -> list[EvaluationLoop]:
     """Loops with a network's call and no backward in them, the outermost ones that go through data."""
+    return trace.once(_evaluation_loops)
+
+
+def _evaluation_loops(trace: Trace) -> list[EvaluationLoop]:
     training = {id(scope) for event in trace.of_role(Role.BACKWARD) for scope in event.scopes if scope.kind == LOOP}
     by_id: dict[int, EvaluationLoop] = {}
     for event in trace.of_role(Role.FORWARD):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from trueline.model.location import Location
 from trueline.script.values import Attribute, Function, Instance, Item, Made, Value
 
 if TYPE_CHECKING:
     from trueline.script.roles import Role
+
+_Answer = TypeVar("_Answer")
 
 LOOP: Final = "loop"
 BRANCH: Final = "branch"
@@ -121,6 +123,16 @@ class Trace:
     _inside: dict[int, list[Event]] = field(default_factory=dict)
     _by_method: dict[str, list[Event]] = field(default_factory=dict)
     _indexed: int = 0
+    # Answers to questions that many items ask, each with the number of events that it was given for.
+    _answers: dict[Callable[[Trace], Sequence[object]], tuple[int, Sequence[object]]] = field(default_factory=dict)
+
+    def once(self, question: Callable[[Trace], Sequence[_Answer]]) -> list[_Answer]:
+        """What a question about this trace gives, asked again only where there are more events."""
+        known = self._answers.get(question)
+        if known is None or known[0] != len(self.events):
+            known = len(self.events), question(self)
+            self._answers[question] = known
+        return cast("list[_Answer]", list(known[1]))
 
     def named(self, *names: str) -> Iterator[Event]:
         """Events of these names; ``*.step`` is any with this last word."""

@@ -15,22 +15,25 @@ from trueline.script.values import Seq, Table
 _ADDING = functions_of(Trait.COLLECTS)
 
 
-def forgotten(built: Event, script: Script) -> tuple[str, Location] | None:
-    """A list of weights that nothing reads, collected where an optimizer's groups are written down; and the groups."""
+def groups_written_at(built: Event) -> Location | None:
+    """Where an optimizer's groups are written down."""
     groups = built.arg(0, "params")
     if not isinstance(groups, Seq) or groups.open or not groups.items:
         return None
     places = [value.place for value in groups.items if isinstance(value, Table) and value.place is not None]
-    if len(places) < len(groups.items):
-        return None
+    return places[0] if len(places) == len(groups.items) else None
+
+
+def forgotten(place: Location, script: Script) -> str | None:
+    """A list of weights that nothing reads, collected where an optimizer's groups are written down."""
     for source in script.files:
-        if source.shown != places[0].file:
+        if source.shown != place.file:
             continue
         for function in ast.walk(source.tree):
-            if isinstance(function, ast.FunctionDef) and _holds(function, places[0].line):
+            if isinstance(function, ast.FunctionDef) and _holds(function, place.line):
                 name = next(_lists_nobody_reads(function), None)
                 if name is not None:
-                    return name, places[0]
+                    return name
     return None
 
 

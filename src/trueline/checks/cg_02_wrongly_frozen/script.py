@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trueline.apitable.functions import functions_of
 from trueline.apitable.traits import Trait
-from trueline.checks.cg_02_wrongly_frozen.groups import forgotten
+from trueline.checks.cg_02_wrongly_frozen.groups import forgotten, groups_written_at
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.model.finding import Certainty, Finding
 from trueline.model.location import Location
@@ -168,10 +168,15 @@ def _sliced(trace: Trace) -> _Told:
 
 def _forgotten(script: Script) -> _Told:
     """A group of weights that was collected and is given to no optimizer."""
+    known: dict[Location, str | None] = {}
     for event in script.trace.of_role(Role.BUILD_OPTIMIZER):
-        lost = forgotten(event, script)
-        if lost is not None and not any(scope.kind == UNCALLED for scope in event.scopes):
-            name, place = lost
+        place = groups_written_at(event)
+        if place is None or any(scope.kind == UNCALLED for scope in event.scopes):
+            continue
+        if place not in known:
+            known[place] = forgotten(place, script)
+        name = known[place]
+        if name is not None:
             yield place, found("cg_02.script.forgotten", place, certainty=Certainty.LIKELY, name=name)
 
 
