@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -15,7 +15,11 @@ from typing import Final
 
 import msgspec
 
+from trueline.apitable.literals import UNKNOWN, same, value_of
+
 TORCH: Final = "torch"
+# Begins a condition that names an argument which must be given.
+ARGUMENT: Final = "argument:"
 # Differences that nothing tells a user of.
 _SILENT: Final = frozenset({"values", "gradient", "shape", "dtype"})
 MINDSPORE: Final = "mindspore"
@@ -98,22 +102,58 @@ class Needed(msgspec.Struct, frozen=True, omit_defaults=True):
     for_mindspore: str = ""
 
 
+class Decisive(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Values of an argument that decide whether both disagree: those with which they did, and those with which not.
+
+    ``others`` is what a value does that was not drawn: disagrees where only the default agreed, agrees where only one
+    of several values disagreed, None where neither is so.
+    """
+
+    bad: tuple[str, ...]
+    fine: tuple[str, ...]
+    others: bool | None = None
+
+    def met_by(self, text: str) -> bool | None:
+        """Whether both disagree for a value as it is written; None where that is not known."""
+        value = value_of(text)
+        if value is UNKNOWN:
+            return None
+        known = [(value_of(one), met) for values, met in ((self.bad, True), (self.fine, False)) for one in values]
+        alike = [(one, met) for one, met in known if one is not UNKNOWN and same(value, one)]
+        if not alike:
+            return self.others
+        # 2 and 2.0 may be refused or not; 3 and (3, 3) too.
+        return next((met for one, met in alike if type(one) is type(value)), None)
+
+
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """How both disagree: ``what`` is values, gradient, shape, dtype, width, raises, kernel or precision.
 
     ``when`` holds the conditions of the smallest example, those of ``migrate/lab/conditions.py``: none for ordinary
-    inputs; "argument:NAME" where the argument must be given, "default:NAME" where it must be left out.
+    inputs; "argument:NAME" where the argument must be given, "default:NAME" where it must be left out. ``values`` says
+    of arguments in ``when`` with which values; any will do where it does not.
     """
 
     what: str
     when: tuple[str, ...]
     example: Example
     cases: int = 1
+    values: dict[str, Decisive] = {}
 
     @property
     def is_ordinary(self) -> bool:
         """Whether it shows with ordinary inputs, whatever else is left out."""
-        return all(word.startswith("argument:") for word in self.when)
+        return all(word.startswith(ARGUMENT) for word in self.when)
+
+    def met_by(self, argument: str, text: str) -> bool | None:
+        """Whether an argument that must be given is met by what is written for it; None where that is not known."""
+        return self.values[argument].met_by(text) if argument in self.values else True
+
+    def met_in(self, given: Mapping[str, str]) -> bool | None:
+        """Whether a call with these arguments meets all that must be given; None where that is not known."""
+        names = [word.removeprefix(ARGUMENT) for word in self.when if word.startswith(ARGUMENT)]
+        met = [self.met_by(name, given[name]) if name in given else False for name in names]
+        return False if False in met else None if None in met else True
 
 
 class Measured(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -136,12 +176,19 @@ class Measured(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: int = 0  # MindSpore raised where torch did not
     note: str = ""
 
-    def maps(self, given: Collection[str]) -> bool:
+    def maps(self, given: Mapping[str, str]) -> bool:
         """Whether a call with these arguments of torch's does the same, with what is needed written."""
-        if self.outcome is not Outcome.DIFFERS:
-            return self.outcome in (Outcome.EQUAL, Outcome.EQUAL_WITH)
-        met = [d for d in self.differences if d.is_ordinary and d.what in _SILENT]
-        return not any(all(word.removeprefix("argument:") in given for word in d.when) for d in met)
+        if self.outcome not in (Outcome.DIFFERS, Outcome.EQUAL, Outcome.EQUAL_WITH):
+            return False
+        for difference in self.differences:
+            if not difference.is_ordinary:
+                continue
+            met = difference.met_in(given)
+            refused = difference.what == "raises" and bool(difference.values)
+            # What may disagree silently is not risked; what may be refused would be so loudly.
+            if (difference.what in _SILENT and met is not False) or (refused and met is True):
+                return False
+        return True
 
 
 class Machine(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -102,3 +102,14 @@ def test_what_is_wrong_only_after_another_call_is_said_as_that(laboratory: Labor
     row = measured(laboratory, pair, [draw for draw in draws for _ in range(3)])
     assert row.outcome is Outcome.EQUAL
     assert {difference.when for difference in row.differences} == {("after_others",)}
+
+
+def test_the_values_that_are_refused_are_told_from_those_that_are_not(laboratory: Laboratory) -> None:
+    rng = np.random.default_rng(4)
+    arrays = [np.round(rng.normal(size=(2, 3)), 2).astype(np.float32) for _ in range(12)]
+    draws = [Draw({"input": array, "alpha": (0.5, 1.0, 2.0)[at % 3]}) for at, array in enumerate(arrays)]
+    row = measured(laboratory, _pair("torch.nn.functional.elu", "mindspore.ops.elu"), draws)
+    (difference,) = [d for d in row.differences if d.what == "raises"]
+    values = difference.values["alpha"]
+    assert (values.bad, values.fine, values.others) == (("0.5", "2.0"), ("1.0",), True)
+    assert row.maps({"alpha": "1.0"}) and not row.maps({"alpha": "0.25"}) and row.maps({"alpha": "args.alpha"})

@@ -218,3 +218,23 @@ def test_where_there_is_no_script_nothing_is_written(tmp_path: Path) -> None:
             write_drafts([path], tmp_path / "port", "classic", False)
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "port").exists()
+
+
+def test_names_that_files_take_from_one_another_are_written_where_they_are_used(tmp_path: Path) -> None:
+    (tmp_path / "common.py").write_text("import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n")
+    (tmp_path / "net.py").write_text(
+        "from common import *\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return F.relu(x)\n"
+    )
+    (tmp_path / "more.py").write_text(
+        "from common import F, nn\n\n\nclass More(nn.Module):\n    def forward(self, x):\n"
+        "        return F.fractional_max_pool2d(F.relu(x), 2, 2)\n"
+    )
+    drafts = {draft.path.name: draft.text for draft in rewrite(open_project([tmp_path]))}
+    assert "from common import *\nfrom mindspore import nn, ops\n" in drafts["net.py"]
+    assert "class Net(nn.Cell)" in drafts["net.py"] and "ops.relu(x)" in drafts["net.py"]
+    # What is left in one file is still offered by the other, which says so; what nobody takes any more goes.
+    assert "from common import F\n" in drafts["more.py"] and "from mindspore import nn, ops" in drafts["more.py"]
+    assert drafts["common.py"].splitlines() == [
+        "# TrueLine: other files of the draft still take torch.nn.functional from here",
+        "import torch.nn.functional as F",
+    ]

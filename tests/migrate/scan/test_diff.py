@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from trueline.apitable.literals import same, value_of
 from trueline.migrate.scan.diff import Diff, diff
-from trueline.migrate.scan.literals import same, value_of
 from trueline.script.source import read_source
 from trueline.script.uses import uses_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trueline.apitable.pairs import Difference, Example, Machine, Measured, Needed, Outcome, Table
+from trueline.apitable.pairs import Decisive, Difference, Example, Machine, Measured, Needed, Outcome, Table
 from trueline.migrate.scan.counterparts import Route
 from trueline.migrate.scan.judging import Judged, Verdict, judge
 from trueline.script.source import read_source
@@ -157,7 +157,7 @@ def test_arguments_count_as_given_under_the_names_of_the_script_s_framework(tmp_
 def test_values_that_are_refused_are_a_note_and_arguments_that_are_not_there_a_verdict(tmp_path: Path) -> None:
     found = judged(tmp_path, "nn.Conv2d(3, 8, 3, padding=1, bias=False, groups=1)", CONV)
     assert (found.verdict, found.only_for) == (Verdict.MAPS, ("refused",))
-    assert judged(tmp_path, "nn.Conv2d(3, 8, 3, 1, 1, 1, 1, True, 'reflect')", CONV).verdict is Verdict.DIFFERS
+    assert judged(tmp_path, "nn.Conv2d(3, 8, 3, 1, 1, 1, 1, True, 'reflect')", CONV).verdict is Verdict.RAISES
 
 
 def test_arguments_that_only_torch_has_are_said_to_go(tmp_path: Path) -> None:
@@ -166,3 +166,28 @@ def test_arguments_that_only_torch_has_are_said_to_go(tmp_path: Path) -> None:
     assert (found.verdict, found.left_out) == (Verdict.MAPS, ("inplace",))
     randn = Measured("torch.randn", "mindspore.ops.randn", Outcome.EQUAL, cases=3)
     assert judged(tmp_path, "torch.randn(3, generator=g)", randn).verdict is Verdict.DIFFERS
+
+
+def refused(name: str, other: str, argument: str, values: Decisive) -> Measured:
+    """A row with an argument of which some values are refused."""
+    difference = Difference("raises", (f"argument:{argument}",), EXAMPLE, values={argument: values})
+    return Measured(name, other, Outcome.EQUAL, "certain", differences=(difference,), cases=9)
+
+
+def test_a_value_that_was_seen_to_be_refused_is_a_verdict_and_others_are_none(tmp_path: Path) -> None:
+    dropout = refused("torch.nn.Dropout", "mindspore.nn.Dropout", "p", Decisive(("1.0",), ("0.0", "0.5"), others=False))
+    assert judged(tmp_path, "nn.Dropout(1.0)", dropout).verdict is Verdict.RAISES
+    for call in ("nn.Dropout(0.5)", "nn.Dropout(p=0.3)", "nn.Dropout()"):
+        found = judged(tmp_path, call, dropout)
+        assert (found.verdict, found.only_for) == (Verdict.MAPS, ())
+    # What is not written here, and 1, which may or may not be taken as 1.0 is, are not decided.
+    for call in ("nn.Dropout(args.p)", "nn.Dropout(1)"):
+        found = judged(tmp_path, call, dropout)
+        assert (found.verdict, found.only_for) == (Verdict.MAPS, ("refused",))
+
+
+def test_where_only_the_default_is_taken_every_other_value_is_refused(tmp_path: Path) -> None:
+    elu = refused("torch.nn.functional.elu", "mindspore.ops.elu", "alpha", Decisive(("2.0",), ("1.0",), others=True))
+    assert judged(tmp_path, "F.elu(x)", elu).verdict is Verdict.MAPS
+    assert judged(tmp_path, "F.elu(x, 1.0)", elu).verdict is Verdict.MAPS
+    assert judged(tmp_path, "F.elu(x, 0.7)", elu).verdict is Verdict.RAISES

@@ -10,6 +10,7 @@ from typing import Final
 from trueline.apitable.pairs import Difference, Documented, Example, Kind, Measured, Needed, Outcome
 from trueline.migrate.lab.arguments import renamed
 from trueline.migrate.lab.conditions import AFTER_OTHERS, KINK
+from trueline.migrate.lab.deciding import deciding
 from trueline.migrate.lab.draw import Draw, DrawnValue
 from trueline.migrate.lab.judging import What
 from trueline.migrate.lab.needs import Written, explicit, needed, resolving
@@ -108,6 +109,7 @@ def _explained(laboratory: Laboratory, pair: Documented, valid: Sequence[Trial])
         _add(gathered, _difference(pair, trial, names if names and again.verdict.agrees else (), cases))
     for difference in _coarse(valid):
         _add(gathered, difference)
+    gathered.differences = [deciding(pair, difference, valid) for difference in gathered.differences]
     return gathered
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from trueline.apitable.pairs import Table
 from trueline.migrate.rewrite.calls import drop_idle, write_calls, write_names
 from trueline.migrate.rewrite.checkpoints import write_checkpoints
-from trueline.migrate.rewrite.classes import known_classes
+from trueline.migrate.rewrite.classes import Classes, known_classes
 from trueline.migrate.rewrite.fstrings import mend_positions
+from trueline.migrate.rewrite.handed_on import taken
 from trueline.migrate.rewrite.imports import write_imports
 from trueline.migrate.rewrite.initial import write_initial
 from trueline.migrate.rewrite.loaders import write_loaders
@@ -23,8 +24,9 @@ from trueline.migrate.rewrite.sheet import CLASSIC, Done, Left, Sheet
 from trueline.migrate.rewrite.structure import write_structure
 from trueline.migrate.rewrite.training_loop import write_training
 from trueline.model.message import message
-from trueline.script.project import Project
+from trueline.script.project import Project, resolved
 from trueline.script.source import SourceFile
+from trueline.script.uses.imports import Imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +48,28 @@ class Draft:
 
 def rewrite(project: Project, style: str = CLASSIC, table: Table | None = None) -> list[Draft]:
     """The drafts of a project's files."""
-    named = {id(file): Names(file.tree) for file in project.entries}
+    imports = Imports(project)
+    handed = {id(file): list(taken(file, imports)) for file in project.entries}
+    named = {id(file): Names(file.tree, handed[id(file)]) for file in project.entries}
     classes = known_classes(named.values())
-    drafts = []
-    for file in project.entries:
-        if file.trouble is not None:
-            drafts.append(Draft(file.path, file.shown, "", trouble=file.trouble))
-            continue
-        names = named[id(file)]
-        if not any(one.full.split(".")[0] in FRAMEWORKS for one in names.imports) and not _of_networks(
-            names, classes.modules
-        ):
-            drafts.append(Draft(file.path, file.shown, file.text))
-            continue
-        sheet = Sheet(file, names, classes, style, table)
-        drafts.append(_drafted(sheet, file))
-    return drafts
+    homes = {one.home for found in handed.values() for one in found}
+    # What a draft still takes from another file is known before that one is written.
+    still_taken: set[tuple[str, str]] = set()
+    drafts = {}
+    for file in sorted(project.entries, key=lambda file: str(resolved(file.path)) in homes):
+        drafts[id(file)] = _draft(file, named[id(file)], classes, style, table, still_taken)
+    return [drafts[id(file)] for file in project.entries]
+
+
+def _draft(
+    file: SourceFile, names: Names, classes: Classes, style: str, table: Table | None, still_taken: set[tuple[str, str]]
+) -> Draft:
+    if file.trouble is not None:
+        return Draft(file.path, file.shown, "", trouble=file.trouble)
+    of_torch = any(one.full.split(".")[0] in FRAMEWORKS for one in names.imports)
+    if not of_torch and not _of_networks(names, classes.modules):
+        return Draft(file.path, file.shown, file.text)
+    return _drafted(Sheet(file, names, classes, style, table, still_taken), file)
 
 
 def _of_networks(names: Names, modules: set[str]) -> bool:

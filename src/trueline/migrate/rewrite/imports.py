@@ -9,6 +9,7 @@ from typing import Final
 from trueline.migrate.rewrite.names import FRAMEWORKS, Import
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import message
+from trueline.script.project import resolved
 
 _STANDARD: Final = ("math", "functools", "contextlib")
 
@@ -17,28 +18,40 @@ def write_imports(sheet: Sheet) -> None:
     """Replace the imports, and add helpers behind them."""
     wanted = sheet.wanted.imports
     theirs = [one for one in sheet.names.imports if one.full.split(".")[0] in FRAMEWORKS]
-    staying = {one.local for one in theirs if _still_used(sheet, one) and one.local not in wanted.values()}
+    used = {one.local for one in theirs if _still_used(sheet, one) and one.local not in wanted.values()}
+    handed_on = {one.local for one in theirs if (str(resolved(sheet.source.path)), one.local) in sheet.still_taken}
+    sheet.still_taken.update((one.home, one.local) for one in theirs if one.home and one.local in used)
     clashing = [one for one in theirs if one.local in wanted.values() and one.alias.name != "*"]
     spelled_out = [one for one in clashing if _spell_out(sheet, one)]
     statements = {one.statement: [other for other in theirs if other.statement is one.statement] for one in theirs}
     lines = _lines(wanted)
-    if spelled_out and "torch" not in staying:
+    if spelled_out and "torch" not in used:
         lines.append("import torch")
-    first = next((one for one in statements if sheet.names.parents.get(one) is sheet.tree), None)
+    at_top = [one for one in statements if sheet.names.parents.get(one) is sheet.tree]
+    stars = [one for one in at_top if _is_star(one) and statements[one][0].home]
+    # What a star brings along must not hide what comes in its place.
+    first = stars[-1] if stars else next(iter(at_top), None)
     for statement, found in statements.items():
-        kept = [one for one in found if one.local in staying]
-        foreign = [one for one in statement.names if all(one is not other.alias for other in found)]
+        kept = [one for one in found if one.local in used | handed_on]
         here = lines if statement is first else []
-        text = _statement(statement, [*foreign, *(one.alias for one in kept)])
-        if kept:
-            sheet.leave(statement, kept[0].full, message("rewrite.import_stays", name=kept[0].full))
-        indent = sheet.at.indent(statement.lineno)
-        _replace(sheet, statement, [*here, *text], indent)
+        if _is_star(statement) and found[0].home:
+            text = [ast.unparse(statement), *here]
+        else:
+            foreign = [one for one in statement.names if all(one is not other.alias for other in found)]
+            text = [*here, *_statement(statement, [*foreign, *(one.alias for one in kept)])]
+            for one in kept[:1]:
+                reason = "rewrite.import_stays" if one.local in used else "rewrite.import_handed_on"
+                sheet.leave(statement, one.full, message(reason, name=one.full))
+        _replace(sheet, statement, text, sheet.at.indent(statement.lineno))
     if first is None and lines:
         place = _after_docstring(sheet)
         sheet.edits.insert(place, "".join(line + "\n" for line in lines))
     if sheet.wanted.helpers:
         _add_helpers(sheet)
+
+
+def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:
+    return statement.names[0].name == "*"
 
 
 def _statement(statement: ast.Import | ast.ImportFrom, kept: Sequence[ast.alias]) -> list[str]:
@@ -47,7 +60,9 @@ def _statement(statement: ast.Import | ast.ImportFrom, kept: Sequence[ast.alias]
     if len(kept) == len(statement.names):
         return [ast.unparse(statement)]
     names = ", ".join(ast.unparse(one) for one in kept)
-    return [f"from {statement.module} import {names}" if isinstance(statement, ast.ImportFrom) else f"import {names}"]
+    if isinstance(statement, ast.ImportFrom):
+        return [f"from {'.' * statement.level}{statement.module or ''} import {names}"]
+    return [f"import {names}"]
 
 
 def _replace(sheet: Sheet, statement: ast.stmt, lines: Sequence[str], indent: str) -> None:
@@ -102,7 +117,7 @@ def _still_used(sheet: Sheet, one: Import) -> bool:
         named = isinstance(node, ast.Name) and node.id == one.local and sheet.names.full(node)
         if named and sheet.edits.shows(sheet.at.of(node)):
             return True
-    return one.alias.name == "*"
+    return one.alias.name == "*" and not one.home
 
 
 def _after_docstring(sheet: Sheet) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -17,24 +17,28 @@ _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDe
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name that an import binds: the full name, and the statement."""
+    """One name that an import binds: the full name, and the statement.
+
+    ``home`` is the file of the project that it is taken from, where another one has imported it.
+    """
 
     local: str
     full: str
     statement: ast.Import | ast.ImportFrom
     alias: ast.alias
+    home: str = ""
 
 
 class Names:
     """The names of one file."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, taken: Iterable[Import] = ()) -> None:
         self.tree = tree
         self.parents: dict[ast.AST, ast.AST] = {}
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
-        self.imports = list(_imports(tree))
+        self.imports = [*_imports(tree), *taken]
         self._aliases = {one.local: one.full for one in self.imports}
         self._bound: dict[ast.AST, frozenset[str]] = {}
         # Every name that stands anywhere in the file: what a new import may not take.

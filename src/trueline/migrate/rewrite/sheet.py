@@ -49,6 +49,8 @@ class Sheet:
     classes: Classes
     style: str
     table: Table | None = None
+    # Files and the names of torch that other drafts still take from them; shared by the sheets of a project.
+    still_taken: set[tuple[str, str]] = field(default_factory=set)
     done: list[Done] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     # Comments on lines that were written nevertheless.
@@ -133,8 +135,9 @@ class Sheet:
             return row.outcome in EQUAL
         if any(isinstance(argument, ast.Starred) for argument in call.args):
             return row.outcome in EQUAL
-        by_place = [name for name, _ in pair.torch_parameters][: len(call.args)]
-        return row.maps({*by_place, *(keyword.arg or "" for keyword in call.keywords)})
+        given = {name: value for (name, _), value in zip(pair.torch_parameters, call.args, strict=False)}
+        given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
+        return row.maps({name: self.at.source(value) for name, value in given.items()})
 
     def equal(self, name: str, call: ast.Call | None = None) -> Documented | None:
         """The pair of torch's name that is measured as equal, for a call where there is one."""
@@ -149,7 +152,10 @@ class Sheet:
         row = self.row(found[0])
         names = {"name": name, "other": found[0].mindspore}
         if row.outcome in EQUAL:
-            return message("rewrite.not_so", **names)
+            refused = next((one for one in row.differences if one.is_ordinary and one.values), None)
+            if refused is None:
+                return message("rewrite.not_so", **names)
+            return message("rewrite.refused", **names, error=refused.example.mindspore_gives)
         if row.outcome is Outcome.DIFFERS and row.differences:
             telling = [one for one in row.differences if one.is_ordinary] or row.differences
             example = telling[0].example

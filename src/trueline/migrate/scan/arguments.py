@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from trueline.apitable.literals import same, value_of
 from trueline.apitable.pairs import MINDSPORE, TORCH, Documented, Measured, Needed
 from trueline.migrate.scan.layer_values import layers_apart
-from trueline.migrate.scan.literals import same, value_of
 from trueline.script.uses.use import Call, Use, UseKind
 
 # Arguments that do not change what is computed.

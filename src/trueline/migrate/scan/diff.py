@@ -9,12 +9,12 @@ from functools import cache
 from typing import Final
 
 from trueline.apitable.given import argument_words
+from trueline.apitable.literals import UNKNOWN, same, value_of
 from trueline.apitable.pairs import MINDSPORE, TORCH, Documented, documented, row_of
 from trueline.migrate.scan.arguments import UNCOUNTED, Given, given_by
 from trueline.migrate.scan.counterparts import counterparts
 from trueline.migrate.scan.data_calls import is_loader, loader_values
 from trueline.migrate.scan.layer_values import layers_apart
-from trueline.migrate.scan.literals import UNKNOWN, same, value_of
 from trueline.script.canonical import canonical
 from trueline.script.uses.use import Use, UseKind
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from trueline.apitable.pairs import MINDSPORE, TORCH, Difference, Documented, Measured, Outcome, Table, row_of
+from trueline.apitable.pairs import (
+    ARGUMENT,
+    MINDSPORE,
+    TORCH,
+    Difference,
+    Documented,
+    Measured,
+    Outcome,
+    Table,
+    row_of,
+)
 from trueline.apitable.ways_out import WayKind, WayOut, way_out
 from trueline.migrate.scan.arguments import OF_TORCH_ALONE, Given, Relied, documented_reliance, given_by, relied_on
 from trueline.migrate.scan.counterparts import Counterparts, Route, counterparts
@@ -41,8 +51,7 @@ _ORDER: Final = (
     Verdict.MISSING,
 )
 _LABELS: Final = ("consistent", "names_differ", "defaults_differ", "differs", "none")
-# Conditions that a call itself decides.
-_ARGUMENT: Final = "argument:"
+# Begins a condition that names an argument which must be left out.
 _DEFAULT: Final = "default:"
 _NOTHING: Final = Counterparts()
 
@@ -64,6 +73,8 @@ class Judged:
     way: WayOut | None = None
     # Arguments of the call that the counterpart does not have, and that change no value.
     left_out: tuple[str, ...] = ()
+    # The differences that this call meets whatever its inputs.
+    met: tuple[Difference, ...] = ()
 
     @property
     def counterpart(self) -> str:
@@ -128,8 +139,13 @@ def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | Non
         parameters = parameters[1:]
     given = given_by(use, parameters)
 
-    def judged(verdict: Verdict, relied: tuple[Relied, ...] = (), only_for: tuple[str, ...] = ()) -> Judged:
-        return Judged(use, verdict, found, pair, row, relied, only_for, given.whole, left_out=lacking)
+    def judged(
+        verdict: Verdict,
+        relied: tuple[Relied, ...] = (),
+        only_for: tuple[str, ...] = (),
+        met: tuple[Difference, ...] = (),
+    ) -> Judged:
+        return Judged(use, verdict, found, pair, row, relied, only_for, given.whole, left_out=lacking, met=met)
 
     lacking = _lacking(pair, given, source)
     if "generator" in lacking:
@@ -142,37 +158,39 @@ def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | Non
         return judged(Verdict.NO_KERNEL)
     if row.outcome is Outcome.MISSING:
         return Judged(use, Verdict.MISSING, found, None, row)
-    apply, only_for = _differences(row, given, source)
-    if row.outcome in (Outcome.DIFFERS, Outcome.RAISES) and (apply or not row.differences):
-        return judged(Verdict.RAISES if row.outcome is Outcome.RAISES else Verdict.DIFFERS)
+    met, only_for = _differences(row, given, source)
+    if row.outcome in (Outcome.DIFFERS, Outcome.RAISES) and (met or not row.differences):
+        return judged(Verdict.RAISES if row.outcome is Outcome.RAISES else Verdict.DIFFERS, met=met)
     relied = tuple(relied_on(row, given, source))
+    if met:
+        refused = all(difference.what == "raises" for difference in met)
+        return judged(Verdict.RAISES if refused else Verdict.DIFFERS, relied, only_for, met)
     if relied and all(one.write for one in relied):
         return judged(Verdict.RELIES, relied, only_for)
-    if relied or apply:
-        return judged(Verdict.DIFFERS, relied, only_for)
-    return judged(Verdict.MAPS, (), only_for)
+    return judged(Verdict.DIFFERS if relied else Verdict.MAPS, relied, only_for)
 
 
-def _differences(row: Measured, given: Given, source: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether a difference is one of this call whatever the inputs; and for which inputs there is one."""
+def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+    """The differences that this call meets whatever its inputs; and for which inputs there are others."""
     needed = {need.argument for need in row.needs}
-    apply = False
+    met: list[Difference] = []
     only_for: dict[str, None] = {}
     for difference in row.differences:
         if difference.what in ("accepts", "precision", "width"):
             continue
-        conditions = list(_conditions(difference.when, row, given, source))
+        conditions = list(_conditions(difference, row, given, source))
         if None in conditions:
             continue
         inputs = [condition for condition in conditions if condition]
-        if difference.what == "raises" and row.outcome is not Outcome.RAISES and not _lacks_argument(difference):
+        loud = difference.what == "raises" and row.outcome is not Outcome.RAISES
+        if loud and not difference.values and not _lacks_argument(difference):
             # Some shapes, or values of an argument, are refused, and loudly.
             inputs = ["refused"]
         if inputs:
             only_for.update(dict.fromkeys(inputs))
         elif not any(condition.removeprefix(_DEFAULT) in needed for condition in difference.when):
-            apply = True
-    return apply, tuple(only_for)
+            met.append(difference)
+    return tuple(met), tuple(only_for)
 
 
 def _lacking(pair: Documented, given: Given, source: str) -> tuple[str, ...]:
@@ -189,15 +207,21 @@ def _lacks_argument(difference: Difference) -> bool:
     return difference.example.mindspore_gives.startswith("no argument")
 
 
-def _conditions(when: tuple[str, ...], row: Measured, given: Given, source: str) -> Iterator[str | None]:
+def _conditions(difference: Difference, row: Measured, given: Given, source: str) -> Iterator[str | None]:
     """What remains of conditions: None for one that this call does not meet, nothing for one that it does."""
-    for condition in when:
-        begin = next((begin for begin in (_ARGUMENT, _DEFAULT) if condition.startswith(begin)), "")
+    for condition in difference.when:
+        begin = next((begin for begin in (ARGUMENT, _DEFAULT) if condition.startswith(begin)), "")
         if not begin:
             yield condition
             continue
-        name = condition[len(begin) :]
-        if source == MINDSPORE:
-            name = row.renamed.get(name, name)
-        met = (name in given.values) == (begin == _ARGUMENT)
-        yield "" if met else None
+        argument = condition[len(begin) :]
+        name = row.renamed.get(argument, argument) if source == MINDSPORE else argument
+        if begin == _DEFAULT or name not in given.values:
+            yield "" if (name in given.values) == (begin == ARGUMENT) else None
+            continue
+        met = difference.met_by(argument, given.values[name])
+        if met is None and difference.what == "raises":
+            # Whether it is refused depends on a value that is not written here.
+            yield "refused"
+        else:
+            yield None if met is False else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from trueline.apitable.attributes import KnownLayer, known_layer
-from trueline.migrate.scan.literals import UNKNOWN, same, value_of
+from trueline.apitable.literals import UNKNOWN, same, value_of
 
 Parameters = tuple[tuple[str, str | None], ...]
 

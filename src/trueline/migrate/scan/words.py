@@ -51,8 +51,7 @@ def _todo(judged: Judged) -> Iterator[Message]:
         yield message("scan.not_all_seen")
     if judged.verdict in (Verdict.DIFFERS, Verdict.RAISES) and judged.row is not None and judged.row.differences:
         # The difference that this call meets, not one of NaN or of another type.
-        met = [d for d in judged.row.differences if d.is_ordinary and d.what not in ("width", "precision")]
-        example = (met or judged.row.differences)[0].example
+        example = (judged.met or judged.row.differences)[0].example
         yield message("scan.example", torch=example.torch, gives=example.torch_gives, other=example.mindspore_gives)
     if judged.left_out:
         yield message("scan.leave_out", arguments=", ".join(judged.left_out))

@@ -33,7 +33,7 @@ class Imports:
                 name = alias.name if alias.asname else alias.name.partition(".")[0]
                 yield alias.asname or name, self._module(name, path)
             return
-        home = self._home(node, path)
+        home = self.home(node, path)
         for alias in node.names:
             if alias.name == "*":
                 yield from self._star(home)
@@ -104,7 +104,8 @@ class Imports:
                 return FileRef(str(place))
         return ref(name)
 
-    def _home(self, node: ast.ImportFrom, path: Path) -> Value | None:
+    def home(self, node: ast.ImportFrom, path: Path) -> Value | None:
+        """The module that a statement imports from."""
         if not node.level:
             return self._module(node.module or "", path)
         if self._project is None:
