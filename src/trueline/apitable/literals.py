@@ -1,4 +1,4 @@
-"""What a piece of source is worth, where it can be told without running it: numbers, and arithmetic of them."""
+"""What a piece of source is worth, where it can be told without running it: numbers, arithmetic of them, types."""
 
 from __future__ import annotations
 
@@ -15,6 +15,21 @@ _OPERATORS: Final[dict[type, Callable[[float, float], float]]] = {
     ast.FloorDiv: operator.floordiv,
 }
 _CLOSE: Final = 1e-9
+# Types by their names in both frameworks.
+_TYPES: Final = {
+    **{name: name for name in ("float16", "float32", "float64", "bfloat16", "complex64", "complex128", "bool")},
+    **{name: name for name in ("int8", "int16", "int32", "int64", "uint8")},
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "bool_": "bool",
+}
+_FRAMEWORKS: Final = ("torch", "mindspore", "ms")
 
 
 class _Unknown:
@@ -42,6 +57,8 @@ def _value(node: ast.expr) -> object:
         case ast.Tuple() | ast.List():
             found = [_value(one) for one in node.elts]
             return UNKNOWN if any(one is UNKNOWN for one in found) else found
+        case ast.Attribute(value=ast.Name(id=package), attr=word) if package in _FRAMEWORKS and word in _TYPES:
+            return f"torch.{_TYPES[word]}"
         case ast.UnaryOp(op=ast.USub()):
             value = _value(node.operand)
             return -value if isinstance(value, int | float) else UNKNOWN

@@ -131,7 +131,8 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``when`` holds the conditions of the smallest example, those of ``migrate/lab/conditions.py``: none for ordinary
     inputs; "argument:NAME" where the argument must be given, "default:NAME" where it must be left out. ``values`` says
-    of arguments in ``when`` with which values; any will do where it does not.
+    of arguments in ``when`` with which values; any will do where it does not. Where an argument of ``unless`` is given,
+    there is no such difference.
     """
 
     what: str
@@ -139,6 +140,7 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     example: Example
     cases: int = 1
     values: dict[str, Decisive] = {}
+    unless: tuple[str, ...] = ()
 
     @property
     def is_ordinary(self) -> bool:
@@ -151,6 +153,8 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def met_in(self, given: Mapping[str, str]) -> bool | None:
         """Whether a call with these arguments meets all that must be given; None where that is not known."""
+        if any(name in given for name in self.unless):
+            return False
         names = [word.removeprefix(ARGUMENT) for word in self.when if word.startswith(ARGUMENT)]
         met = [self.met_by(name, given[name]) if name in given else False for name in names]
         return False if False in met else None if None in met else True

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from trueline.apitable.pairs import Documented
+from trueline.apitable.pairs import Documented, Kind
 from trueline.apitable.synonyms import synonyms
 
 Parameters = Sequence[tuple[str, str | None]]
@@ -20,6 +20,8 @@ def renamed(pair: Documented) -> Mapping[str, str]:
     """torch's parameters with a counterpart, and that counterpart, both without stars; in torch's order."""
     theirs = [plain(name) for name, _ in pair.torch_parameters if plain(name) != "out"]
     ours = [plain(name) for name, _ in pair.mindspore_parameters if plain(name) != "out"]
+    if becomes_function(pair):
+        ours = ours[1:]
     if not ours or is_opaque(pair.mindspore_parameters):
         return {name: name for name in theirs}
     found = {name: name for name in theirs if name in ours}
@@ -39,6 +41,11 @@ def _by_place(theirs: Sequence[str], ours: Sequence[str], found: dict[str, str])
             continue
         if place < len(ours) and ours[place] not in found.values() and ours[place] not in theirs:
             found[name] = ours[place]
+
+
+def becomes_function(pair: Documented) -> bool:
+    """Whether a method of torch's tensors is a function in MindSpore, with the tensor as its first argument."""
+    return pair.kind is Kind.METHOD and not pair.mindspore.startswith("mindspore.Tensor.")
 
 
 def plain(name: str) -> str:

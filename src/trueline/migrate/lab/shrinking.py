@@ -50,8 +50,16 @@ def _tried(laboratory: Laboratory, pair: Documented, trial: Trial) -> Iterator[T
         places = range(len(draws)) if trial.verdict.what is What.GRADIENT else ()
         # An argument that is left out is no new cause: MindSpore is given torch's default for it.
         known, default = literal(default_of(pair.torch_parameters, name)) if name else (False, None)
-        explicit = {**trial.explicit, name: default} if known and default is not None else trial.explicit
-        yield from (one for one in laboratory.tried(pair, draws, explicit, places) if _same(one, trial))
+        if not known or default is None:
+            yield from (tried for tried in laboratory.tried(pair, draws, trial.explicit, places) if _same(tried, trial))
+            continue
+        explicit = {**trial.explicit, name: default}
+        with_default = laboratory.tried(pair, draws, explicit, places)
+        # Nor is what MindSpore does only where that default is written.
+        left_out = laboratory.tried(pair, draws, trial.explicit, places)
+        for tried, plain_call in zip(with_default, left_out, strict=True):
+            if _same(tried, trial) and not plain_call.verdict.agrees:
+                yield tried
 
 
 def nudged(draw: Draw) -> Draw:

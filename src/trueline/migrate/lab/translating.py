@@ -12,7 +12,7 @@ import numpy as np
 from trueline.adapters.lab.call import Call, Spec
 from trueline.apitable.pairs import MINDSPORE, TORCH, Documented, Kind, pairs_by_name
 from trueline.kernel.array import Array
-from trueline.migrate.lab.arguments import default_of, is_opaque, is_variadic, plain, renamed
+from trueline.migrate.lab.arguments import becomes_function, default_of, is_opaque, is_variadic, plain, renamed
 from trueline.migrate.lab.draw import Draw, DrawnValue, DType, Module, Strided
 from trueline.migrate.lab.special_arguments import Untranslatable
 
@@ -97,7 +97,9 @@ def mindspore_values(pair: Documented, draw: Draw, explicit: Mapping[str, DrawnV
     found: dict[str, DrawnValue] = {}
     for name, value in draw.values.items():
         if name in names:
-            found[names[name]] = value
+            found[names[name]] = _in_one(pair, name, names[name], value)
+        elif name == "input" and becomes_function(pair):
+            found[plain(pair.mindspore_parameters[0][0])] = value
         elif name == "input" and pair.kind is Kind.METHOD:
             found["input"] = value
         elif any(plain(parameter) == name for parameter, _ in pair.mindspore_parameters):
@@ -113,10 +115,17 @@ def mindspore_values(pair: Documented, draw: Draw, explicit: Mapping[str, DrawnV
     return found
 
 
+def _in_one(pair: Documented, name: str, other: str, value: DrawnValue) -> DrawnValue:
+    """What torch takes as several arguments, as the one tuple that MindSpore takes."""
+    several = is_variadic(pair.torch_parameters, name) and not is_variadic(pair.mindspore_parameters, other)
+    return tuple(value) if several and isinstance(value, list) else value
+
+
 def _call(pair: Documented, specs: Specs, framework: str, values: Mapping[str, DrawnValue], gradient: bool) -> Call:
     """Arguments without a default by place, as long as none of them is left out; the others by name."""
     parameters = pair.parameters(framework)
-    method = pair.kind is Kind.METHOD
+    method = pair.kind is Kind.METHOD and not (framework == MINDSPORE and becomes_function(pair))
+    kind = Kind.METHOD if method else Kind.FUNCTION
     args: list[Spec] = []
     kwargs: dict[str, Spec] = {}
     order = [plain(name) for name, _ in parameters]
@@ -136,4 +145,4 @@ def _call(pair: Documented, specs: Specs, framework: str, values: Mapping[str, D
             args.append(specs.spec(value))
         else:
             kwargs[name] = specs.spec(value)
-    return Call(pair.kind.value, pair.of(framework), args, kwargs, gradient=gradient)
+    return Call(kind.value, pair.of(framework), args, kwargs, gradient=gradient)

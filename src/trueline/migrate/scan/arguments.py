@@ -8,6 +8,7 @@ from typing import Final
 
 from trueline.apitable.literals import same, value_of
 from trueline.apitable.pairs import MINDSPORE, TORCH, Documented, Measured, Needed
+from trueline.apitable.synonyms import synonyms
 from trueline.migrate.scan.layer_values import layers_apart
 from trueline.script.uses.use import Call, Use, UseKind
 
@@ -87,6 +88,9 @@ def relied_on(row: Measured, given: Given, source: str) -> Iterator[Relied]:
         # ``pad_mode='valid', padding=0``: what MindSpore calls it, in one argument or several.
         theirs = {written.partition("=")[0].strip() for written in need.for_torch.split(", ")}
         if need.argument in given.values or (theirs | {row.renamed.get(need.argument, "")}) & set(given.values):
+            continue
+        if source == TORCH and any(theirs & set(synonyms(name)) for name in given.values):
+            # Another form of the call has another name for it: correction for unbiased.
             continue
         if source == TORCH:
             yield Relied(need.argument, need.torch_default, need.mindspore_default, need.for_torch)

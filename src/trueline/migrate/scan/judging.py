@@ -21,7 +21,8 @@ from trueline.apitable.pairs import (
 from trueline.apitable.ways_out import WayKind, WayOut, way_out
 from trueline.migrate.scan.arguments import OF_TORCH_ALONE, Given, Relied, documented_reliance, given_by, relied_on
 from trueline.migrate.scan.counterparts import Counterparts, Route, counterparts
-from trueline.script.uses.use import Use
+from trueline.migrate.scan.written import written_otherwise
+from trueline.script.uses.use import Use, UseKind
 
 
 class Verdict(StrEnum):
@@ -54,6 +55,8 @@ _LABELS: Final = ("consistent", "names_differ", "defaults_differ", "differs", "n
 # Begins a condition that names an argument which must be left out.
 _DEFAULT: Final = "default:"
 _NOTHING: Final = Counterparts()
+# Of what can be written at all it is said how.
+_WRITTEN: Final = (Verdict.MAPS, Verdict.RELIES, Verdict.DIFFERS, Verdict.UNMEASURED, Verdict.NO_KERNEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Judged:
     left_out: tuple[str, ...] = ()
     # The differences that this call meets whatever its inputs.
     met: tuple[Difference, ...] = ()
+    # Arguments that are written otherwise in the counterpart's call.
+    written: tuple[str, ...] = ()
 
     @property
     def counterpart(self) -> str:
@@ -100,7 +105,7 @@ def judge(use: Use, style: str | None = None, table: Table | None = None) -> Jud
     judged = [_of_pair(use, pair, found, table) for pair in chosen]
     if judged:
         best = min(judged, key=_rank)
-        if way is None or best.verdict in (Verdict.MAPS, Verdict.RELIES) or _is_likely(best):
+        if way is None or best.verdict in (Verdict.MAPS, Verdict.RELIES) or _is_likely(best) or _is_remark(way, best):
             return best if way is None else replace(best, way=way)
     if way is not None:
         maps = way.kind in (WayKind.COUNTERPART, WayKind.DROP)
@@ -108,6 +113,11 @@ def judge(use: Use, style: str | None = None, table: Table | None = None) -> Jud
     if found.name:
         return Judged(use, Verdict.UNMEASURED, found)
     return Judged(use, Verdict.MISSING)
+
+
+def _is_remark(way: WayOut, judged: Judged) -> bool:
+    """Whether a way out says more of the counterpart itself, and no way around what differs."""
+    return way.kind is WayKind.REWRITE and not way.code and way.to == judged.counterpart
 
 
 def _is_likely(judged: Judged) -> bool:
@@ -145,7 +155,12 @@ def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | Non
         only_for: tuple[str, ...] = (),
         met: tuple[Difference, ...] = (),
     ) -> Judged:
-        return Judged(use, verdict, found, pair, row, relied, only_for, given.whole, left_out=lacking, met=met)
+        written: tuple[str, ...] = ()
+        if use.call is not None and source == TORCH and verdict in _WRITTEN and use.kind is not UseKind.BASE:
+            written = written_otherwise(use.call, pair, found.route)
+        return Judged(
+            use, verdict, found, pair, row, relied, only_for, given.whole, left_out=lacking, met=met, written=written
+        )
 
     lacking = _lacking(pair, given, source)
     if "generator" in lacking:
@@ -176,14 +191,16 @@ def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Differ
     met: list[Difference] = []
     only_for: dict[str, None] = {}
     for difference in row.differences:
-        if difference.what in ("accepts", "precision", "width"):
+        if difference.what in ("accepts", "precision", "width") or any(
+            _is_given(name, row, given, source) for name in difference.unless
+        ):
             continue
         conditions = list(_conditions(difference, row, given, source))
         if None in conditions:
             continue
         inputs = [condition for condition in conditions if condition]
         loud = difference.what == "raises" and row.outcome is not Outcome.RAISES
-        if loud and not difference.values and not _lacks_argument(difference):
+        if loud and not inputs and not difference.values and not _lacks_argument(difference):
             # Some shapes, or values of an argument, are refused, and loudly.
             inputs = ["refused"]
         if inputs:
@@ -191,6 +208,10 @@ def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Differ
         elif not any(condition.removeprefix(_DEFAULT) in needed for condition in difference.when):
             met.append(difference)
     return tuple(met), tuple(only_for)
+
+
+def _is_given(argument: str, row: Measured, given: Given, source: str) -> bool:
+    return (row.renamed.get(argument, argument) if source == MINDSPORE else argument) in given.values
 
 
 def _lacking(pair: Documented, given: Given, source: str) -> tuple[str, ...]:

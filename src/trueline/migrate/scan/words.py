@@ -53,6 +53,8 @@ def _todo(judged: Judged) -> Iterator[Message]:
         # The difference that this call meets, not one of NaN or of another type.
         example = (judged.met or judged.row.differences)[0].example
         yield message("scan.example", torch=example.torch, gives=example.torch_gives, other=example.mindspore_gives)
+    if judged.written:
+        yield message("scan.written", arguments=", ".join(judged.written))
     if judged.left_out:
         yield message("scan.leave_out", arguments=", ".join(judged.left_out))
     if judged.only_for:
