@@ -298,6 +298,8 @@ def use_json(judged: Judged, scan: Scan) -> JsonObject:
             {"argument": one.argument, "default": one.here, "other_default": one.there, "write": one.write or None}
             for one in judged.relied
         ],
+        "write": list(judged.written),
+        "leave_out": list(judged.left_out),
         "only_for": list(judged.only_for),
         "todo": (todo.text() if isinstance(todo, Message) else todo) or None,
         "code": judged.way.code.strip() or None if judged.way is not None else None,
