@@ -10,7 +10,7 @@ import pytest
 from trueline.adapters.lab.call import Call
 from trueline.apitable.pairs import Documented, Measured, Outcome, pairs_by_name
 from trueline.migrate.lab.bench import CRASHED, Asked, Bench
-from trueline.migrate.lab.draw import Draw
+from trueline.migrate.lab.draw import Draw, DType
 from trueline.migrate.lab.measuring import measured
 from trueline.migrate.lab.trials import Laboratory
 
@@ -113,3 +113,16 @@ def test_the_values_that_are_refused_are_told_from_those_that_are_not(laboratory
     values = difference.values["alpha"]
     assert (values.bad, values.fine, values.others) == (("0.5", "2.0"), ("1.0",), True)
     assert row.maps({"alpha": "1.0"}) and not row.maps({"alpha": "0.25"}) and row.maps({"alpha": "args.alpha"})
+
+
+def test_an_argument_that_takes_a_difference_away_is_named(laboratory: Laboratory) -> None:
+    draws = [
+        Draw(
+            {"size": (2, 1 + count % 3), "fill_value": 2.5 + count} | ({"dtype": DType("float32")} if count % 2 else {})
+        )
+        for count in range(30)
+    ]
+    row = measured(laboratory, _pair("torch.full", "mindspore.ops.full"), draws)
+    (difference,) = [d for d in row.differences if d.what == "values"]
+    assert (difference.when, difference.unless) == ((), ("dtype",))
+    assert row.maps({"size": "(2, 3)", "dtype": "torch.float32"}) and not row.maps({"size": "(2, 3)"})

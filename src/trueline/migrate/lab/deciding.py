@@ -14,12 +14,12 @@ from trueline.migrate.lab.judging import What
 from trueline.migrate.lab.shrinking import optional
 from trueline.migrate.lab.trials import Trial
 
-# So many values that agree say that the only one that does not is an exception.
+# So many calls or values are more than one that may be an exception.
 _SEVERAL: Final = 2
 # More different values than this are no choices but numbers at random.
 _MAX_VALUES: Final = 16
-# So many calls with an argument, all of which agree, say that it takes a difference away.
-_AGREEING: Final = 4
+# How likely it may be that calls which disagree lack an argument by chance.
+_CHANCE: Final = 1e-3
 _Given = Mapping[str, DrawnValue]
 
 
@@ -31,6 +31,9 @@ def deciding(pair: Documented, difference: Difference, trials: Sequence[Trial]) 
     made = [trial for trial in trials if not trial.conditions and trial.calls is not None]
     calls = [(given, trial.verdict) for trial in made if names <= set(given := _given(trial))]
     bad = [given for given, verdict in calls if verdict.what.value == difference.what]
+    if len(bad) < _SEVERAL:
+        # An argument that MindSpore's call does not have, or one call that says nothing of others.
+        return difference
     fine = [given for given, verdict in calls if verdict.agrees or verdict.what is What.PRECISION]
     values = {name: found for name in sorted(names) if (found := _decisive(pair, name, bad, fine)) is not None}
     unless = tuple(name for name in sorted(optional(pair) - names) if _takes_away(name, bad, fine))
@@ -53,8 +56,10 @@ def _decisive(pair: Documented, name: str, bad: Sequence[_Given], fine: Sequence
 
 
 def _takes_away(name: str, bad: Sequence[_Given], fine: Sequence[_Given]) -> bool:
-    """Whether both agree in every call that gives an argument, and there are several of these."""
-    return not any(name in given for given in bad) and sum(name in given for given in fine) >= _AGREEING
+    """Whether both agree in every call that gives an argument, and so many disagree without it that it is no chance."""
+    agreeing = sum(name in given for given in fine)
+    share = agreeing / max(len(bad) + len(fine), 1)
+    return not any(name in given for given in bad) and (1 - share) ** len(bad) < _CHANCE
 
 
 def _given(trial: Trial) -> _Given:

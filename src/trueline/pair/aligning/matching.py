@@ -27,12 +27,17 @@ _SAME: Final = {"swish": "silu", "hswish": "hardswish", "hsigmoid": "hardsigmoid
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """One call on both sides; a ``unit`` has no matched call inside, a ``silent`` one no weights, nor below."""
+    """One call on both sides; a ``unit`` has no matched call inside, a ``silent`` one no weights, nor below.
+
+    ``own`` is the place of what the benchmark's layer itself makes, where it holds modules that act on that before it
+    is given out (a normalisation with its activation in it) and the port's does not: there they stand behind it.
+    """
 
     bench: Call
     port: Call
     unit: bool
     silent: bool
+    own: int | None = None
 
     @property
     def called(self) -> tuple[str, int]:
@@ -58,9 +63,20 @@ def match_calls(
             port.calls[here],
             here not in holding[0] and there not in holding[1],
             here in silent,
+            _own_result(aligned, bench, there) if not port.children.get(here) else None,
         )
         for here, there in sorted(both.items())
     ]
+
+
+def _own_result(aligned: Aligned, bench: Recording, place: int) -> int | None:
+    """Where that lies which a layer gives to the first module that it holds; None for one that holds none."""
+    call = bench.calls[place]
+    if layer_of_class(aligned.bench.classes.get(call.path, "")) is None or len(call.outs) != 1:
+        return None
+    held = (inner for child in bench.children.get(place, ()) for inner in bench.calls[child].ins)
+    own = next(held, None)
+    return own if own is not None and bench.shapes[own] == bench.shapes[call.outs[0]] and own not in call.ins else None
 
 
 def _with_weights(aligned: Aligned, bench: Recording, port: Recording) -> Iterator[tuple[int, int]]:

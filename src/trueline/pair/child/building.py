@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from trueline.adapters import adapters_present
+from trueline.adapters.arrival import on_import
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
+from trueline.adapters.registry import FRAMEWORKS, adapter_of
 
 
 def build(asked: Asked, *, seed: int | None = 0) -> tuple[Network, Adapter]:
     """Import, find, and call where it is not a model already; what a factory draws comes from the seed."""
-    module = imported(asked)
-    with said_for(asked.side, "importing"):
-        present = adapters_present()
-    for adapter in present:
-        adapter.build.capture_built()
-    found = found_in(asked.side, module, asked.module, asked.name)
-    if not any(adapter.values.is_module(found) for adapter in present):
-        found = _called(asked, found, seed)
+    # The module, the factory or what they import may be the first to import the framework.
+    stop_waiting = on_import(FRAMEWORKS, lambda framework: adapter_of(framework).build.capture_built())
+    try:
+        module = imported(asked)
+        found = found_in(asked.side, module, asked.module, asked.name)
+        with said_for(asked.side, "importing"):
+            present = adapters_present()
+        if not any(adapter.values.is_module(found) for adapter in present):
+            found = _called(asked, found, seed)
+    finally:
+        stop_waiting()
     with said_for(asked.side, "building"):
-        # The factory may have been the first to import the framework.
         for adapter in adapters_present():
             if adapter.values.is_module(found):
                 return found, adapter

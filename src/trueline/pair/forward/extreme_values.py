@@ -49,9 +49,9 @@ def _faults(
     matched = match_calls(aligned, far, recording, without=evaluated.together)
     reference = reference_of(bench, far, matched, inputs)
     checked = allowed(force(port, aligned, reference, inputs), evaluated.shorter)
-    known = {fault.matched.port.path for fault in evaluated.faults if fault.between}
+    known = {fault.called for fault in evaluated.faults if fault.between}
+    # What a layer gives out has passed the modules that it holds: moved, it is nothing that the port's code would get.
+    known |= {call.parent.called for call in checked if call.parent is not None and call.matched.own is not None}
     # A layer gives what it gives: only what is made of it was moved.
-    between = [
-        fault for fault in faults_of(checked, reference) if fault.between and fault.matched.port.path not in known
-    ]
+    between = [fault for fault in faults_of(checked, reference) if fault.between and fault.called not in known]
     return list(beyond(coarse_of(sides, aligned, inputs), aligned, between))

@@ -162,10 +162,11 @@ def _specs(reference: Reference) -> list[CallSpec]:
 def _place(reference: Reference, matched: Matched) -> None:
     bench = matched.bench
     path, call = bench.path, bench.call
-    for kind, places in (("in", bench.ins), ("out", bench.outs)):
+    outs = bench.outs if matched.own is None else (matched.own,)
+    for kind, places in (("in", bench.ins), ("out", outs)):
         for index, place in enumerate(places):
             reference.put(path, call, kind, str(index), place)
-    for index, place in enumerate(bench.outs):
+    for index, place in enumerate(outs):
         gout = reference.recording.gout(place)
         if gout is not None:
             reference.put(path, call, "gout", str(index), gout)
@@ -175,12 +176,13 @@ def _spec(reference: Reference, matched: Matched, at: Call) -> CallSpec:
     """A matched call as it is forced at ``at``, the benchmark's or the port's."""
     recording, bench = reference.recording, matched.bench
     gathered = reference.places.get((bench.path, bench.call), {})
+    outs = (matched.own,) if matched.own is not None and at is matched.port else bench.outs
     return CallSpec(
         at.path,
         at.call,
         bench.ins,
-        bench.outs,
-        [recording.gout(place) for place in bench.outs if recording.is_float(place)],
+        outs,
+        [recording.gout(place) for place in outs if recording.is_float(place)],
         matched.unit,
         matched.silent,
         _SILENT_LEVEL,
