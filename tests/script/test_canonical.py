@@ -42,7 +42,7 @@ ELSEWHERE = {
     "torch.optim.lr_scheduler._LRScheduler.step": "torch.optim.lr_scheduler.LRScheduler.step",
     "torch.tensor.Tensor": "torch.Tensor",
     "torchvision.datasets.mnist.MNIST": "torchvision.datasets.MNIST",
-    "torchvision.transforms.v2.functional.InterpolationMode.BICUBIC": "torchvision.transforms.InterpolationMode.BICUBIC",
+    "torchvision.transforms.functional.InterpolationMode.BOX": "torchvision.transforms.InterpolationMode.BOX",
 }
 # Names that look like those and are others.
 OTHERS = (
