@@ -47,6 +47,46 @@ def test_a_default_that_differs_is_shown_with_what_to_write_and_an_example() -> 
         assert "alpha=0.01" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [
+        ("torch.fft.rfft", "mindspore.ops.rfft"),
+        ("torch.random.manual_seed", "mindspore.set_seed"),
+        ("torch.nn.init.constant", "mindspore.common.initializer.Constant"),
+        ("torch.cuda.FloatTensor", "mindspore.Tensor"),
+        ("torch.distributions.normal.Normal.log_prob", "mindspore.nn.probability.distribution.Normal.log_prob"),
+        ("torch.utils.tensorboard.SummaryWriter.add_scalar", "mindspore.SummaryRecord.add_value"),
+        ("torch.Tensor.repeat", "mindspore.Tensor.tile"),
+        ("torch.multiprocessing.Queue", None),
+        ("torch.cuda.current_stream", None),
+        ("torchvision.models.resnet18", None),
+        ("torch.Tensor.itemsize", "mindspore.Tensor.itemsize"),
+    ],
+)
+def test_a_way_out_is_told_for_every_name_that_scan_has_one_for(name: str, to: str | None) -> None:
+    assert _answer(name)["way"].get("to") == to
+
+
+def test_a_way_out_is_told_beside_a_pair_that_does_not_do() -> None:
+    answer = _answer("torch.einsum")
+    assert answer["pairs"] and "matmul" in answer["way"]["code"]
+    assert "matmul" in call("api", "torch.einsum").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "torch_name"),
+    [
+        ("torch.nn.modules.conv.Conv2d", "torch.nn.Conv2d"),
+        ("torch.optim.adam.Adam", "torch.optim.Adam"),
+        ("torch.Tensor.sigmoid_", "torch.Tensor.sigmoid"),
+    ],
+)
+def test_another_spelling_has_the_pairs_of_the_name(name: str, torch_name: str) -> None:
+    answer = _answer(name)
+    assert torch_name in [pair["torch"] for pair in answer["pairs"]]
+    assert torch_name in answer["conclusion"]
+
+
 def test_a_list_has_only_what_was_asked_for() -> None:
     pairs = _answer("--list", "differs")["pairs"]
     assert pairs

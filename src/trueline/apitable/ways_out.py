@@ -58,6 +58,11 @@ def way_out(name: str) -> WayOut | None:
     return _back().get(name)
 
 
+def same_name(to: str) -> WayOut:
+    """What to do with a name that the other framework offers too, where nobody has measured it."""
+    return WayOut(WayKind.COUNTERPART, _UNMEASURED[0], _UNMEASURED[1], to)
+
+
 @cache
 def _back() -> Mapping[str, WayOut]:
     """Counterparts the other way round, where one name only leads there."""
@@ -68,4 +73,5 @@ def _back() -> Mapping[str, WayOut]:
     return {to: WayOut(WayKind.COUNTERPART, _SAME[0], _SAME[1], min(names, key=len)) for to, names in found.items()}
 
 
+_UNMEASURED = ("the same name; not measured", "同名接口；未经实测")
 _SAME = ("its counterpart", "对应的接口")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,14 @@ from trueline.model.trouble import BadFile, BadUsage
 
 if TYPE_CHECKING:
     from trueline.apitable.pairs import Documented, Machine, Measured, Table
+    from trueline.apitable.ways_out import WayOut
+    from trueline.migrate.scan.counterparts import Counterparts
+    from trueline.model.message import Message
     from trueline.model.report import Report
-    from trueline.model.result import Result
 
 _OUTCOMES = ("equal", "equal_with", "differs", "raises", "no_kernel", "missing", "unmeasured", "all")
 _NEAREST = 4
+_PACKAGES = ("torch.", "torchvision.", "torchaudio.", "torchtext.", "mindspore.")
 
 
 @click.command("api", cls=Verb, help="api.help")
@@ -52,7 +56,7 @@ def command(
     """Show, list or measure."""
     from trueline.apitable.pairs import Outcome, documented, row_of
     from trueline.cli.page import check_place, start_lightly
-    from trueline.migrate.lab.report import list_conclusion, list_report, named_conclusion, named_report, result
+    from trueline.migrate.lab.report import list_conclusion, list_report, named_conclusion, result
 
     if name is not None and listed is not None:
         raise BadUsage("api.name_or_list")
@@ -61,8 +65,9 @@ def command(
     if output is not None:
         check_place(output, force)
     start_lightly()
-    if name is not None and not measure and (shown := _way_of(name)) is not None:
-        return answer(*shown, as_json=as_json)
+    way = _way_of(name) if name is not None and not measure else None
+    if name is not None and way is not None and not _known_pairs(name):
+        return _answer_of_way(name, way, as_json)
     pairs = list(documented()) if name is None else _pairs_of(name)
     if measure:
         machine, rows = _measured(pairs, seed, cases, jobs, torch_python, mindspore_python)
@@ -76,27 +81,74 @@ def command(
         found = [(pair, row) for pair, row in found if row.outcome is Outcome(listed)]
     if name is not None:
         conclusion = named_conclusion(pairs[0].of(_framework(pairs[0], name)), found)
-        return answer(
-            result(found, machine, conclusion), lambda: named_report(found, machine, conclusion), as_json=as_json
-        )
+        return _answer_of_pairs(name, found, machine, conclusion, way, as_json)
     conclusion = list_conclusion(found, machine)
     return answer(result(found, machine, conclusion), lambda: list_report(found, machine, conclusion), as_json=as_json)
 
 
 def _framework(pair: Documented, name: str) -> str:
+    if name.startswith(("torch.", "mindspore.")):
+        return name.partition(".")[0]
     return "torch" if pair.torch.lower().endswith(name.lower()) else "mindspore"
 
 
-def _way_of(name: str) -> tuple[Result, Callable[[], Report]] | None:
-    """What to do with a name that is in no pair, where that is known."""
+def _way_of(name: str) -> WayOut | None:
+    """What to do with a name, where that is known: as ``scan`` answers."""
+    from trueline.apitable.ways_out import same_name, way_out
+    from trueline.script.canonical import canonical
+
+    if (way := way_out(canonical(name))) is not None or _known_pairs(name):
+        return way
+    same = _counterparts(name).name
+    return same_name(same) if same else None
+
+
+def _known_pairs(name: str) -> list[Documented]:
+    """The pairs of a full name, also of another spelling of it."""
     from trueline.apitable.pairs import pairs_by_name
-    from trueline.apitable.ways_out import ways_out
+
+    by_name = pairs_by_name()
+    return list(by_name[name] if name in by_name else _counterparts(name).pairs)
+
+
+def _counterparts(name: str) -> Counterparts:
+    from trueline.migrate.scan.counterparts import Counterparts, counterparts
+    from trueline.script.canonical import canonical
+
+    source = "mindspore" if name.startswith("mindspore.") else "torch"
+    if not name.startswith(_PACKAGES):
+        return Counterparts()
+    return counterparts(canonical(name), name, source)
+
+
+def _answer_of_way(name: str, way: WayOut, as_json: bool) -> int:
     from trueline.migrate.lab.report import way_report, way_result
 
-    way = ways_out().get(name)
-    if way is None or name in pairs_by_name():
-        return None
-    return way_result(name, way), lambda: way_report(name, way)
+    return answer(way_result(name, way), lambda: way_report(name, way), as_json=as_json)
+
+
+def _answer_of_pairs(
+    name: str,
+    rows: Sequence[tuple[Documented, Measured]],
+    machine: Machine,
+    conclusion: Message,
+    way: WayOut | None,
+    as_json: bool,
+) -> int:
+    """The pairs of a name with their evidence, and what to do where they do not do."""
+    from trueline.migrate.lab.report import named_report, result, way_report, way_result
+    from trueline.model.report import Text
+
+    told = result(rows, machine, conclusion)
+    if way is None:
+        return answer(told, lambda: named_report(rows, machine, conclusion), as_json=as_json)
+    told = replace(told, fields={**told.fields, "way": way_result(name, way).fields["way"]})
+
+    def report() -> Report:
+        of_pairs, of_way = named_report(rows, machine, conclusion), way_report(name, way)
+        return replace(of_pairs, blocks=[Text(of_way.conclusion), *of_way.blocks, *of_pairs.blocks])
+
+    return answer(told, report, as_json=as_json)
 
 
 def _pairs_of(name: str) -> list[Documented]:
@@ -106,8 +158,8 @@ def _pairs_of(name: str) -> list[Documented]:
     from trueline.apitable.pairs import documented, pairs_by_name
 
     by_name = pairs_by_name()
-    if name in by_name:
-        return list(by_name[name])
+    if known := _known_pairs(name):
+        return known
     ending = "." + name.lower()
     found = [pair for pair in documented() if (("." + pair.torch.lower()).endswith(ending))]
     found = found or [pair for pair in documented() if ("." + pair.mindspore.lower()).endswith(ending)]
