@@ -20,6 +20,8 @@ from trueline.apitable.literals import UNKNOWN, same, value_of
 TORCH: Final = "torch"
 # Begins a condition that names an argument which must be given.
 ARGUMENT: Final = "argument:"
+# Differences that end a program: an error, or no kernel on the device.
+REFUSED: Final = frozenset({"raises", "kernel"})
 # Differences that nothing tells a user of.
 _SILENT: Final = frozenset({"values", "gradient", "shape", "dtype"})
 MINDSPORE: Final = "mindspore"
@@ -188,7 +190,7 @@ class Measured(msgspec.Struct, frozen=True, omit_defaults=True):
             if not difference.is_ordinary:
                 continue
             met = difference.met_in(given)
-            refused = difference.what == "raises" and bool(difference.values)
+            refused = difference.what in REFUSED and bool(difference.values)
             # What may disagree silently is not risked; what may be refused would be so loudly.
             if (difference.what in _SILENT and met is not False) or (refused and met is True):
                 return False

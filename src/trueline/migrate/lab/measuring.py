@@ -29,7 +29,7 @@ _ALIKE: Final = 4
 _SURE: Final = 30
 _LIKELY: Final = 10
 _SILENT: Final = frozenset({What.VALUES, What.GRADIENT, What.SHAPE, What.DTYPE})
-_DISAGREES: Final = _SILENT | {What.WIDTH, What.RAISES}
+_DISAGREES: Final = _SILENT | {What.WIDTH, What.RAISES, What.KERNEL}
 
 
 @dataclass(slots=True)

@@ -70,7 +70,7 @@ def nudged(draw: Draw) -> Draw:
 def _same(candidate: Trial, trial: Trial) -> bool:
     if candidate.verdict.what is not trial.verdict.what or candidate.calls is None:
         return False
-    if trial.verdict.what is What.RAISES:
+    if trial.verdict.what in (What.RAISES, What.KERNEL):
         return _first_words(candidate) == _first_words(trial)
     return candidate.verdict.what in (What.DTYPE, What.WIDTH) or candidate.verdict.distance > 0
 

@@ -10,6 +10,7 @@ from typing import Final
 from trueline.apitable.pairs import (
     ARGUMENT,
     MINDSPORE,
+    REFUSED,
     TORCH,
     Difference,
     Documented,
@@ -178,11 +179,18 @@ def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | Non
         return judged(Verdict.RAISES if row.outcome is Outcome.RAISES else Verdict.DIFFERS, met=met)
     relied = tuple(relied_on(row, given, source))
     if met:
-        refused = all(difference.what == "raises" for difference in met)
-        return judged(Verdict.RAISES if refused else Verdict.DIFFERS, relied, only_for, met)
+        return judged(_verdict(met), relied, only_for, met)
     if relied and all(one.write for one in relied):
         return judged(Verdict.RELIES, relied, only_for)
     return judged(Verdict.DIFFERS if relied else Verdict.MAPS, relied, only_for)
+
+
+def _verdict(met: tuple[Difference, ...]) -> Verdict:
+    """What differences that a call meets make of it; those that end the program come last."""
+    whats = {difference.what for difference in met}
+    if not whats <= REFUSED:
+        return Verdict.DIFFERS
+    return Verdict.RAISES if "raises" in whats else Verdict.NO_KERNEL
 
 
 def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
@@ -199,7 +207,7 @@ def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Differ
         if None in conditions:
             continue
         inputs = [condition for condition in conditions if condition]
-        loud = difference.what == "raises" and row.outcome is not Outcome.RAISES
+        loud = difference.what in REFUSED and row.outcome is not Outcome.RAISES
         if loud and not inputs and not difference.values and not _lacks_argument(difference):
             # Some shapes, or values of an argument, are refused, and loudly.
             inputs = ["refused"]
@@ -241,7 +249,7 @@ def _conditions(difference: Difference, row: Measured, given: Given, source: str
             yield "" if (name in given.values) == (begin == ARGUMENT) else None
             continue
         met = difference.met_by(argument, given.values[name])
-        if met is None and difference.what == "raises":
+        if met is None and difference.what in REFUSED:
             # Whether it is refused depends on a value that is not written here.
             yield "refused"
         else:

@@ -49,6 +49,8 @@ class Block:
     template: Template | None
     inputs: Sequence[Array]
     inner: Sequence[Inner]
+    # The modules whose code is at work, the innermost last.
+    at_work: list[Network] = field(default_factory=list)
     _left: dict[str, list[Inner]] = field(default_factory=dict)
 
     def tensors(self) -> list[Value]:
@@ -70,7 +72,11 @@ class Block:
             nonlocal inside
             waiting = self._left.get(paths.get(id(module), "?"))
             if inside or not waiting or module is self.module:
-                return proceed(*args, **kwargs)
+                self.at_work.append(module)
+                try:
+                    return proceed(*args, **kwargs)
+                finally:
+                    self.at_work.pop()
             inner, inside = waiting.pop(0), True
             user_code(False)
             try:

@@ -9,6 +9,7 @@ from trueline.adapters.guest.faults import said_for
 from trueline.adapters.nouns import OpCall, Value
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
+from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
@@ -29,7 +30,7 @@ def watch_operators(host: Host, question: WatchOperators) -> Graph:
 def _watched(host: Host, block: Block, max_bytes: int) -> Graph:
     adapter = host.adapter
     names = {id(tensor.value): tensor.name for tensor in adapter.values.tensors(host.model)}
-    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes))
+    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block)
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
     with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op):
@@ -42,8 +43,9 @@ def _watched(host: Host, block: Block, max_bytes: int) -> Graph:
 class _Watching:
     """Writes down ops and layers in the order they ran."""
 
-    def __init__(self, host: Host, seen: SeenValues) -> None:
-        self._values, self._framework = host.adapter.values, host.adapter.name
+    def __init__(self, host: Host, seen: SeenValues, block: Block) -> None:
+        self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
+        self._block = block
         self.seen = seen
         self.ops: list[Op] = []
         self.on = False
@@ -68,7 +70,16 @@ class _Watching:
         if set(outputs) <= set(inputs):
             return
         kind = op_kind(self._framework, call.name)
-        self.ops.append(Op(call.name, kind, inputs, outputs, call.line, None, plain(call.settings)))
+        line = self._layer_line() or call.line
+        self.ops.append(Op(call.name, kind, inputs, outputs, line, None, plain(call.settings)))
+
+    def _layer_line(self) -> Location | None:
+        """Where the framework's own layer was built whose code is at work: that is where it would be changed."""
+        layer = self._block.at_work[-1] if self._block.at_work else None
+        if layer is None or type(layer).__module__.partition(".")[0] != self._framework:
+            return None
+        built = self._build.built(layer)
+        return built.line if built is not None else None
 
     def layer(
         self, inner: Inner, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Callable[[], Value]
