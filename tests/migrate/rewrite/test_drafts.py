@@ -85,7 +85,7 @@ def test_a_layer_gets_torchs_arguments(source: str, became: str, tmp_path: Path)
     [
         "nn.MaxPool2d(2, ceil_mode=True)",
         "nn.BatchNorm2d(8, track_running_stats=False)",
-        "nn.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
+        "nn.Conv2d(3, 8, 3, padding='same', padding_mode='reflect')",
         "nn.LayerNorm([3, 4])",
         "nn.Softmax()",
         "nn.functional.softmax(x)",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from trueline.apitable.attributes import known_layer
 from trueline.apitable.functions import functions_of
 from trueline.apitable.pairs import Kind, kind_of, pairs_by_name
 from trueline.apitable.traits import Trait
 from trueline.migrate.rewrite.edits import Span
 from trueline.migrate.rewrite.kinds import ARRAY, MODULE, OTHER, SHAPE, TENSOR
-from trueline.migrate.rewrite.layers import plain_class, write_layer
+from trueline.migrate.rewrite.layers import plain_class, write_layer, write_own_layer
 from trueline.migrate.rewrite.sheet import MINT, Sheet
 from trueline.migrate.rewrite.tabled import write_tabled
 from trueline.migrate.rewrite.templates import names_of, rows, written
@@ -43,8 +44,23 @@ def write_calls(sheet: Sheet) -> None:
             sheet.settle(call.func)
             if why is not None:
                 sheet.leave(call, name, why)
+        elif base := _layer_below(sheet, call):
+            write_own_layer(sheet, call, base)
         elif isinstance(call.func, ast.Attribute):
             _method(sheet, call, call.func)
+
+
+def _layer_below(sheet: Sheet, call: ast.Call) -> str:
+    """The layer of torch.nn whose arguments a call has: of a class that derives from it; "" where there is none."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        return sheet.classes.layers.get(function.id, "")
+    if isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call):
+        owner = sheet.inside(call, ast.ClassDef)
+        if isinstance(owner, ast.ClassDef) and ast.unparse(function.value.func) == "super":
+            bases = [sheet.names.torch(base) for base in owner.bases]
+            return bases[0] if len(bases) == 1 and known_layer(bases[0]) is not None else ""
+    return ""
 
 
 def write_call(sheet: Sheet, call: ast.Call, name: str) -> Message | None:
