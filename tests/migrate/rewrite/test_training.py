@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import mindspore
+import mindspore.experimental.optim
 import numpy
 import pytest
 import torch
@@ -216,3 +218,75 @@ def test_a_network_of_the_function_is_not_handed_to_the_forward_pass(tmp_path: P
         "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n    return loss\n"
     )
     assert "def forward_fn(x):" in drafted(tmp_path, source).text
+
+
+_GUIDED = """import torch
+from torch import nn
+
+
+def distil(student, teacher, data, optimizer):
+    norms = []
+    for x, y in data:
+        optimizer.zero_grad()
+        with torch.no_grad():
+            hint = teacher(x)
+        loss = ((student(x) - hint) ** 2).mean() + (student(x) - y).abs().mean()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(student.parameters(), max_norm=0.5)
+        optimizer.step()
+        norms.append(float(norm))
+    with torch.no_grad():
+        end = student(data[0][0]).sum()
+    return norms, end
+
+
+def keep(model, optimizer, path, epoch):
+    torch.save({"epoch": epoch, "weights": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
+
+
+def resume(model, optimizer, path):
+    checkpoint = torch.load(path, map_location="cpu")
+    model.load_state_dict(checkpoint["weights"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return checkpoint["epoch"]
+"""
+
+
+@pytest.fixture(scope="module")
+def guided(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
+    folder = Path(tmp_path_factory.mktemp("guided"))
+    draft = drafted(folder, _GUIDED)
+    assert [left.reason.text() for left in draft.left] == []
+    (folder / "draft.py").write_text(draft.text)
+    return load(folder / "script.py", "bench_guided"), load(folder / "draft.py", "port_guided")
+
+
+def test_what_is_computed_without_gradients_is_given_and_the_norm_of_clipping_kept(
+    guided: tuple[ModuleType, ModuleType],
+) -> None:
+    ours, theirs = guided
+    draw = numpy.random.default_rng(0)
+    data = [[draw.standard_normal(shape).astype("float32") for shape in ((5, 3), (5, 1))] for _ in range(3)]
+    pair = [torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)]
+    port = [mindspore.nn.Dense(3, 1), mindspore.nn.Dense(3, 1)]
+    for one, other in zip(pair, port, strict=True):
+        other.weight.set_data(mindspore.Tensor(one.weight.detach().numpy()))
+        other.bias.set_data(mindspore.Tensor(one.bias.detach().numpy()))
+    optimizer = torch.optim.SGD(pair[0].parameters(), lr=0.1)
+    their_optimizer = mindspore.experimental.optim.SGD(port[0].trainable_params(), lr=0.1)
+    norms, end = ours.distil(*pair, [[torch.from_numpy(one) for one in row] for row in data], optimizer)
+    found, their_end = theirs.distil(*port, [[mindspore.Tensor(one) for one in row] for row in data], their_optimizer)
+    assert found == pytest.approx(norms, rel=1e-4)
+    assert float(their_end) == pytest.approx(float(end), rel=1e-4)
+
+
+def test_a_checkpoint_of_more_than_weights_is_read_back(guided: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
+    _, theirs = guided
+    model, other = mindspore.nn.Dense(2, 2), mindspore.nn.Dense(2, 2)
+    optimizers = [
+        mindspore.experimental.optim.Adam(one.trainable_params(), lr=rate) for one, rate in ((model, 0.1), (other, 0.3))
+    ]
+    theirs.keep(model, optimizers[0], tmp_path / "last.pth", 4)
+    assert theirs.resume(other, optimizers[1], tmp_path / "last.pth") == 4
+    numpy.testing.assert_array_equal(model.weight.asnumpy(), other.weight.asnumpy())
+    assert float(optimizers[1].param_groups[0]["lr"]) == pytest.approx(0.1)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trueline.migrate.rewrite.kinds import MODULE, OPTIMIZER
+from trueline.migrate.rewrite.kinds import MODULE
+from trueline.migrate.rewrite.optimizers import is_optimizer
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import Message, message
 
 _CLIP: Final = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_")
+NO_GRADIENT: Final = ("torch.no_grad", "torch.inference_mode")
 _SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
@@ -39,7 +41,7 @@ class Step:
     optimizer: str
     update: ast.Expr
     resets: list[ast.Expr]
-    clips: list[ast.Expr]
+    clips: list[ast.Expr | ast.Assign]
     summed: bool
     slice: list[ast.stmt] = field(default_factory=list)
     takes: list[str] = field(default_factory=list)
@@ -83,7 +85,7 @@ def recognise(sheet: Sheet, backward: ast.Expr) -> Step:
     if summed and not all(isinstance(top, ast.If) and one in top.body for one in resets):
         raise NotRecognised(message("rewrite.step_reset"))
     found = Step(block, loop, backward, loss.id, _owner(sheet, update), update, resets, [], summed)
-    found.clips = [one for one in _statements(block) if isinstance(one, ast.Expr) and _clips(sheet, one)]
+    found.clips = [one for one in _statements(block) if isinstance(one, ast.Expr | ast.Assign) and _clips(sheet, one)]
     _slice(sheet, found, place)
     return found
 
@@ -92,11 +94,16 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
     """Find the statements that make the loss."""
     needed = {step.loss}
     chosen: list[ast.stmt] = []
+    given_from: ast.stmt | None = None
     for statement in reversed(step.block[:place]):
         if statement in step.resets:
             continue
         assigned = set(_assigned(statement))
         if not assigned & needed:
+            continue
+        if _records_nothing(sheet, statement):
+            needed -= assigned
+            given_from = given_from or statement
             continue
         if not isinstance(statement, (*_SIMPLE, ast.If, ast.For)):
             raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
@@ -110,6 +117,8 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
     if first is None:
         raise NotRecognised(message("rewrite.step_network"))
     step.slice = chosen[first:]
+    if given_from is not None and given_from.lineno > step.slice[0].lineno:
+        raise NotRecognised(message("rewrite.step_statement", line=given_from.lineno))
     for statement in step.slice:
         if not _alone(sheet, statement) or any(_stores_elsewhere(one) for one in ast.walk(statement)):
             raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
@@ -135,6 +144,14 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
         if not _has_own(sheet, node, scope)
     }
     step.gives = [step.loss, *(name for name in order if name in read and name != step.loss)]
+
+
+def _records_nothing(sheet: Sheet, statement: ast.stmt) -> bool:
+    """Whether a statement is a block without gradients: what it computes is given, as numbers are."""
+    return isinstance(statement, ast.With) and all(
+        isinstance(item.context_expr, ast.Call) and sheet.names.torch(item.context_expr.func) in NO_GRADIENT
+        for item in statement.items
+    )
 
 
 def _bound_before(step: Step, name: str) -> bool:
@@ -190,10 +207,7 @@ def _is_optimizer(sheet: Sheet, statement: ast.Expr) -> bool:
     """Whether it is an optimizer that makes a step; schedules do as well."""
     call = statement.value
     assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    kind = sheet.kinds.of(call.func.value)
-    word = ast.unparse(call.func.value).lower()
-    named = "opt" in word and "sched" not in word
-    return not call.args and (kind == OPTIMIZER or (not kind and named))
+    return not call.args and is_optimizer(sheet, call.func.value)
 
 
 def _owner(sheet: Sheet, statement: ast.Expr) -> str:
@@ -202,12 +216,8 @@ def _owner(sheet: Sheet, statement: ast.Expr) -> str:
     return sheet.at.source(call.func.value)
 
 
-def _clips(sheet: Sheet, statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and sheet.names.torch(statement.value.func) in _CLIP
-    )
+def _clips(sheet: Sheet, statement: ast.Expr | ast.Assign) -> bool:
+    return isinstance(statement.value, ast.Call) and sheet.names.torch(statement.value.func) in _CLIP
 
 
 def _calls(block: Sequence[ast.stmt], word: str) -> Iterator[ast.Expr]:
