@@ -10,7 +10,7 @@ import mindspore.experimental.optim
 import numpy
 import pytest
 import torch
-from tests.migrate.rewrite.pairs import both, drafted, load
+from tests.migrate.rewrite.pairs import both, drafted, give_weights, load
 
 _STEP = """import torch
 from torch import nn
@@ -290,3 +290,100 @@ def test_a_checkpoint_of_more_than_weights_is_read_back(guided: tuple[ModuleType
     assert theirs.resume(other, optimizers[1], tmp_path / "last.pth") == 4
     numpy.testing.assert_array_equal(model.weight.asnumpy(), other.weight.asnumpy())
     assert float(optimizers[1].param_groups[0]["lr"]) == pytest.approx(0.1)
+
+
+_ADVERSARIES = """import torch
+from torch import nn
+
+
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.main = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3))
+
+    def forward(self, x):
+        return self.main(x)
+
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.main = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.LeakyReLU(0.2), nn.Linear(5, 1), nn.Sigmoid())
+
+    def forward(self, x):
+        return self.main(x).view(-1)
+
+
+def adversarial(netG, netD, data):
+    criterion = nn.BCELoss()
+    optD = torch.optim.SGD(netD.parameters(), lr=0.1, momentum=0.5)
+    optG = torch.optim.SGD(netG.parameters(), lr=0.1, momentum=0.5)
+    losses = []
+    for real, noise in data:
+        netD.zero_grad()
+        label = torch.full((real.size(0),), 1.0)
+        output = netD(real)
+        loss = criterion(output, label)
+        loss.backward()
+        fake = netG(noise)
+        label.fill_(0.0)
+        output = netD(fake.detach())
+        loss_fake = criterion(output, label)
+        loss_fake.backward()
+        mean = output.mean().item()
+        norm = nn.utils.clip_grad_norm_(netD.parameters(), 0.3)
+        optD.step()
+
+        optG.zero_grad()
+        label.fill_(1.0)
+        lossG = criterion(netD(fake), label)
+        lossG.backward()
+        optG.step()
+        losses += [loss.item(), loss_fake.item(), lossG.item(), mean, float(norm)]
+    return losses
+
+
+def together(netG, netD, data):
+    first = torch.optim.SGD(netG.parameters(), lr=0.1)
+    second = torch.optim.SGD(netD.parameters(), lr=0.02)
+    losses = []
+    for real, noise in data:
+        first.zero_grad()
+        second.zero_grad()
+        loss = (netD(netG(noise)) - netD(real)).pow(2).mean()
+        loss.backward()
+        first.step()
+        second.step()
+        losses.append(loss.item())
+    return losses
+"""
+
+
+@pytest.mark.parametrize("how", ["adversarial", "together"])
+def test_several_losses_and_optimizers_of_one_pass_leave_torchs_weights(how: str, tmp_path: Path) -> None:
+    draft = drafted(tmp_path, _ADVERSARIES)
+    assert [left.reason.text() for left in draft.left] == []
+    (tmp_path / "draft.py").write_text(draft.text)
+    ours, theirs = load(tmp_path / "script.py", "bench_round"), load(tmp_path / "draft.py", "port_round")
+    bench, port = [ours.Generator(), ours.Critic()], [theirs.Generator(), theirs.Critic()]
+    for one, other in zip(bench, port, strict=True):
+        give_weights(one, other)
+        one.train()
+        other.set_train(True)
+    draw = numpy.random.default_rng(1)
+    data = [[draw.standard_normal(shape).astype("float32") for shape in ((8, 3), (8, 4))] for _ in range(4)]
+    losses = getattr(ours, how)(*bench, [[torch.from_numpy(one) for one in row] for row in data])
+    found = getattr(theirs, how)(*port, [[mindspore.Tensor(one) for one in row] for row in data])
+    assert found == pytest.approx(losses, rel=1e-3)
+    for one, other in zip(bench, port, strict=True):
+        ends = {name: tensor.asnumpy() for name, tensor in other.parameters_and_names()}
+        for ours_name, name in (("0.weight", "0.weight"), ("1.running_mean", "1.moving_mean"), ("3.bias", "3.bias")):
+            expected = one.main.state_dict()[ours_name].numpy()
+            numpy.testing.assert_allclose(expected, ends[f"main.{name}"], rtol=1e-3, atol=1e-5)
+
+
+def test_a_pass_that_draws_anew_is_not_run_twice(tmp_path: Path) -> None:
+    text = _ADVERSARIES.replace("fake = netG(noise)", "fake = netG(torch.randn(8, 4))")
+    draft = drafted(tmp_path, text)
+    assert "        fake = netG(ops.randn((8, 4)))" in draft.text and "lossG.backward()" in draft.text
+    assert "torch.Tensor.backward" in {left.name for left in draft.left}

@@ -183,9 +183,10 @@ def _as_new(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> bool:
     name = f"torch.Tensor.{function.attr}"
     row = rows().get(name) or rows().get(name[:-1])
     pieces: list[str | Span] | None = None
-    if row is not None and row.same and not any(keyword.arg == "out" for keyword in call.keywords):
-        pieces = [sheet.at.of(function.value), f".{function.attr[:-1]}"]
-        pieces.append(Span(sheet.at.of(function).end, sheet.at.of(call).end))
+    if row is not None and row.same:
+        end = sheet.at.of(function).end
+        sheet.edits.replace(Span(end - 1, end), "")
+        pieces = [sheet.at.of(call)]
     elif row is not None and row.forms:
         pieces = written(sheet, call, row, function.value)
     if pieces is None:

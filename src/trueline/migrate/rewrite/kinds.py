@@ -366,6 +366,10 @@ class Kinds:
             if isinstance(call.args[0], ast.Name) and all(is_layer_class(self._names.full(one)) for one in asked):
                 self._set(call.args[0], MODULE)
             return
+        first = call.args[0] if call.args else None
+        if isinstance(first, ast.Name) and not self._name(first) and self.of(call.func) == MODULE:
+            # What a network is called with first is a tensor where nothing else is known of it.
+            self._set(first, TENSOR)
         function = self._function(call.func)
         if function is None:
             return

@@ -26,12 +26,17 @@ def write_rates(sheet: Sheet) -> None:
                 span = sheet.at.of(node)
                 sheet.edits.replace(span, "float(", span, ")")
                 sheet.note_done(node, "torch.optim.Optimizer.param_groups", "float")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STATE:
-            if is_optimizer(sheet, node.func.value):
-                helper = sheet.wanted.helper(_STATE[node.func.attr])
-                pieces = [f"{helper}(", sheet.at.of(node.func.value)]
-                pieces += [piece for argument in node.args for piece in (", ", sheet.at.of(argument))]
-                sheet.write(node, f"torch.optim.Optimizer.{node.func.attr}", helper, *pieces, ")")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            _state(sheet, node, node.func)
+
+
+def _state(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> None:
+    if function.attr in _STATE and is_optimizer(sheet, function.value):
+        helper = sheet.wanted.helper(_STATE[function.attr])
+        pieces: list[str | Span] = [f"{helper}(", sheet.at.of(function.value)]
+        for argument in call.args:
+            pieces += [", ", sheet.at.of(argument)]
+        sheet.write(call, f"torch.optim.Optimizer.{function.attr}", helper, *pieces, ")")
 
 
 def is_optimizer(sheet: Sheet, node: ast.expr) -> bool:

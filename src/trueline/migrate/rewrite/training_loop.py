@@ -8,6 +8,7 @@ from trueline.migrate.rewrite.edits import Span
 from trueline.migrate.rewrite.kinds import OPTIMIZER
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.migrate.rewrite.step_text import before_loop, call_text, forward_function, lines_of, remove, write_clip
+from trueline.migrate.rewrite.training_round import is_round, recognise_round, write_round
 from trueline.migrate.rewrite.training_step import NotRecognised, Step, backward_statements, recognise
 from trueline.model.message import message
 
@@ -17,7 +18,15 @@ def write_training(sheet: Sheet) -> None:
     written: set[ast.AST] = set()
     for backward in list(backward_statements(sheet)):
         scope = sheet.names.scope(backward)
+        if backward.value in sheet.settled:
+            continue
         try:
+            if is_round(sheet, backward):
+                if scope in written:
+                    raise NotRecognised(message("rewrite.step_several"))
+                write_round(sheet, recognise_round(sheet, backward))
+                written.add(scope)
+                continue
             step = recognise(sheet, backward)
             if scope in written:
                 raise NotRecognised(message("rewrite.step_several"))
