@@ -71,7 +71,8 @@ def give_weights(bench: torch.nn.Module, port: Any) -> None:
     moved: set[int] = set()
     torch.manual_seed(1)
     for prefix, module in bench.named_modules():
-        kind = layer_of_class(f"torch.nn.{type(module).__name__}")
+        kinds = (layer_of_class(f"torch.nn.{base.__name__}") for base in type(module).__mro__)
+        kind = next((known for known in kinds if known is not None), None)
         statistics = kind.statistics if kind is not None else ()
         held = [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]
         for name, tensor in held:

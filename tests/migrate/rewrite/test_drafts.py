@@ -85,7 +85,7 @@ def test_a_layer_gets_torchs_arguments(source: str, became: str, tmp_path: Path)
     [
         "nn.MaxPool2d(2, ceil_mode=True)",
         "nn.BatchNorm2d(8, track_running_stats=False)",
-        "nn.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
+        "nn.Conv2d(3, 8, 3, padding='same', padding_mode='reflect')",
         "nn.LayerNorm([3, 4])",
         "nn.Softmax()",
         "nn.functional.softmax(x)",
@@ -238,3 +238,21 @@ def test_names_that_files_take_from_one_another_are_written_where_they_are_used(
         "# TrueLine: other files of the draft still take torch.nn.functional from here",
         "import torch.nn.functional as F",
     ]
+
+
+def test_a_tensor_that_its_function_made_is_made_anew_where_it_is_overwritten(tmp_path: Path) -> None:
+    text = """import torch
+
+
+def degrees(count, index, weights):
+    found = torch.zeros(count)
+    found.index_add_(0, index, weights)
+    found.clamp_(max=2.5)
+    shared = torch.ones(2)
+    other = shared
+    shared.fill_(3.0)
+    return found, other
+"""
+    draft = drafted(tmp_path, text)
+    assert "found = index_add(found, 0, index, weights)" in draft.text and "found = found.clamp(max=2.5)" in draft.text
+    assert "    shared.fill_(3.0)" in draft.text and [left.line for left in draft.left] == [10]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from trueline.apitable.attributes import known_layer
 from trueline.apitable.functions import functions_of
 from trueline.apitable.pairs import Kind, kind_of, pairs_by_name
 from trueline.apitable.traits import Trait
 from trueline.migrate.rewrite.edits import Span
+from trueline.migrate.rewrite.in_place import is_own
 from trueline.migrate.rewrite.kinds import ARRAY, MODULE, OTHER, SHAPE, TENSOR
-from trueline.migrate.rewrite.layers import plain_class, write_layer
+from trueline.migrate.rewrite.layers import plain_class, write_layer, write_own_layer
 from trueline.migrate.rewrite.sheet import MINT, Sheet
 from trueline.migrate.rewrite.tabled import write_tabled
 from trueline.migrate.rewrite.templates import names_of, rows, written
@@ -43,8 +45,23 @@ def write_calls(sheet: Sheet) -> None:
             sheet.settle(call.func)
             if why is not None:
                 sheet.leave(call, name, why)
+        elif base := _layer_below(sheet, call):
+            write_own_layer(sheet, call, base)
         elif isinstance(call.func, ast.Attribute):
             _method(sheet, call, call.func)
+
+
+def _layer_below(sheet: Sheet, call: ast.Call) -> str:
+    """The layer of torch.nn whose arguments a call has: of a class that derives from it; "" where there is none."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        return sheet.classes.layers.get(function.id, "")
+    if isinstance(function, ast.Attribute) and function.attr == "__init__" and isinstance(function.value, ast.Call):
+        owner = sheet.inside(call, ast.ClassDef)
+        if isinstance(owner, ast.ClassDef) and ast.unparse(function.value.func) == "super":
+            bases = [sheet.names.torch(base) for base in owner.bases]
+            return bases[0] if len(bases) == 1 and known_layer(bases[0]) is not None else ""
+    return ""
 
 
 def write_call(sheet: Sheet, call: ast.Call, name: str) -> Message | None:
@@ -139,20 +156,16 @@ def _method(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> None:
         return
     if row is not None and row.same:
         return
-    if row is not None and row.forms:
+    overwrites = function.attr.endswith("_") and not function.attr.startswith("_")
+    if overwrites and _as_new(sheet, call, function):
+        return
+    if row is not None and row.forms and not overwrites:
         pieces = written(sheet, call, row, function.value)
         if pieces is not None:
             sheet.write(call, name, "".join(piece for piece in pieces if isinstance(piece, str))[:60], *pieces)
             return
-    if function.attr.endswith("_") and not function.attr.startswith("_") and _is_held_by_nobody(sheet, call, function):
-        plain_row = rows().get(name[:-1])
-        if plain_row is not None and plain_row.same and not call.keywords:
-            end = sheet.at.of(function).end
-            sheet.edits.replace(Span(end - 1, end), "")
-            sheet.note_done(call, name, function.attr[:-1])
-            return
     if not pairs_by_name().get(name):
-        if function.attr.endswith("_") and not function.attr.startswith("_"):
+        if overwrites:
             sheet.leave(call, name, message("rewrite.in_place_method", name=name))
         elif row is not None or hasattr_of_tensor(function.attr):
             sheet.leave(call, name, sheet.why_not(name))
@@ -160,6 +173,27 @@ def _method(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> None:
     why = write_tabled(sheet, call, name)
     if why is not None:
         sheet.leave(call, name, why)
+
+
+def _as_new(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> bool:
+    """Write a method that overwrites its tensor as one that gives a new tensor, where nobody can tell them apart."""
+    own = is_own(sheet, call, function.value)
+    if not own and not _is_held_by_nobody(sheet, call, function):
+        return False
+    name = f"torch.Tensor.{function.attr}"
+    row = rows().get(name) or rows().get(name[:-1])
+    pieces: list[str | Span] | None = None
+    if row is not None and row.same:
+        end = sheet.at.of(function).end
+        sheet.edits.replace(Span(end - 1, end), "")
+        pieces = [sheet.at.of(call)]
+    elif row is not None and row.forms:
+        pieces = written(sheet, call, row, function.value)
+    if pieces is None:
+        return False
+    target: list[str | Span] = [sheet.at.of(function.value), " = "] if own else []
+    sheet.write(call, name, function.attr[:-1], *target, *pieces)
+    return True
 
 
 def _is_held_by_nobody(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> bool:

@@ -1,4 +1,4 @@
-"""Checkpoints: MindSpore's files end in ``.ckpt``, and only dictionaries of weights go into one."""
+"""Checkpoints: MindSpore's files end in ``.ckpt`` and hold dictionaries of weights; what is more is pickled."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def _save(sheet: Sheet, call: ast.Call) -> None:
     saved, path = bound.given["obj"], bound.given["f"]
     weights = isinstance(saved, ast.Call) and isinstance(saved.func, ast.Attribute) and saved.func.attr == "state_dict"
     if not weights:
-        sheet.leave(call, "torch.save", message("rewrite.save"))
+        save = sheet.wanted.helper("save")
+        sheet.write(call, "torch.save", save, f"{save}(", sheet.at.of(saved), ", ", sheet.at.of(path), ")")
         return
     _name(sheet, path)
     save = sheet.wanted.name("mindspore.save_checkpoint")
@@ -51,13 +52,26 @@ def _load(sheet: Sheet, call: ast.Call) -> None:
         sheet.leave(call, "torch.load", message("rewrite.arguments", name="torch.load", argument=str(error)))
         return
     path = bound.given["f"]
-    _name(sheet, path)
-    parent = sheet.names.parents.get(call)
-    if isinstance(parent, ast.Subscript | ast.Attribute):
-        sheet.leave(call, "torch.load", message("rewrite.save"))
+    if _is_searched(sheet, call):
+        load = sheet.wanted.helper("load")
+        sheet.write(call, "torch.load", load, f"{load}(", sheet.at.of(path), ")")
         return
+    _name(sheet, path)
     load = sheet.wanted.name("mindspore.load_checkpoint")
     sheet.write(call, "torch.load", "mindspore.load_checkpoint", f"{load}(", sheet.at.of(path), ")")
+
+
+def _is_searched(sheet: Sheet, call: ast.Call) -> bool:
+    """Whether parts of what is loaded are asked for by name: it is more than the weights of a network."""
+    parent = sheet.names.parents.get(call)
+    if not isinstance(parent, ast.Assign):
+        return isinstance(parent, ast.Subscript | ast.Attribute)
+    name = ast.unparse(parent.targets[0])
+    return any(
+        (isinstance(node, ast.Subscript) and ast.unparse(node.value) == name)
+        or (isinstance(node, ast.Attribute) and node.attr == "get" and ast.unparse(node.value) == name)
+        for node in ast.walk(sheet.names.scope(call))
+    )
 
 
 def _name(sheet: Sheet, path: ast.expr) -> None:

@@ -27,13 +27,21 @@ class Classes:
     getters: dict[str, int] = field(default_factory=dict)
     functions: dict[str, list[tuple[Names, ast.FunctionDef]]] = field(default_factory=dict)
     defined: dict[str, ast.ClassDef] = field(default_factory=dict)
+    # Classes without a constructor of their own that derive from a layer of torch.nn: its name.
+    layers: dict[str, str] = field(default_factory=dict)
 
     def is_module(self, names: Names, node: ast.expr) -> bool:
         """Whether an expression is a class of networks, torch's own or the project's."""
         full = names.full(node)
-        if full.startswith("torch.nn.") and full.count(".") == 2 and full[9:10].isupper():
-            return full != "torch.nn.Parameter"
+        if is_layer_class(full):
+            return True
         return isinstance(node, ast.Name | ast.Attribute) and _last(node) in self.modules
+
+
+def is_layer_class(full: str) -> bool:
+    """Whether a full name is that of a class of networks in torch.nn."""
+    named = full.startswith("torch.nn.") and full.count(".") == 2 and full[9:10].isupper()
+    return named and full != "torch.nn.Parameter"
 
 
 def known_classes(files: Iterable[Names]) -> Classes:
@@ -64,12 +72,18 @@ def known_classes(files: Iterable[Names]) -> Classes:
         if before == len(found.modules) + len(found.datasets):
             break
     found.getters = dict(_getters(classes))
+    found.layers = {
+        node.name: names.full(node.bases[0])
+        for names, node in classes
+        if len(node.bases) == 1 and is_layer_class(names.full(node.bases[0])) and "__init__" not in methods(node)
+        if names.full(node.bases[0]) not in MODULE_BASES
+    }
     _find_builders(found, functions)
     return found
 
 
 def _is_layer(bases: Iterable[tuple[str, str]]) -> bool:
-    return any(full.startswith("torch.nn.") and full.count(".") == 2 and full[9].isupper() for full, _ in bases)
+    return any(is_layer_class(full) for full, _ in bases)
 
 
 def _find_builders(found: Classes, functions: Iterable[tuple[Names, ast.FunctionDef]]) -> None:

@@ -11,7 +11,7 @@ from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import message
 from trueline.script.project import resolved
 
-_STANDARD: Final = ("math", "functools", "contextlib")
+_STANDARD: Final = ("math", "functools", "contextlib", "pickle")
 
 
 def write_imports(sheet: Sheet) -> None:

@@ -1,12 +1,23 @@
-"""Layers that overwrite their input: where somebody reads the input afterwards, a new tensor is not the same."""
+"""What overwrites a tensor: where somebody else holds it and reads it afterwards, a new tensor is not the same."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
+from trueline.migrate.rewrite.kinds import MODULE
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import message
+
+# Functions that give a tensor of their own.
+_MAKERS: Final = frozenset(
+    f"torch.{word}"
+    for word in (
+        "zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "eye", "zeros_like",
+        "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
+    )
+)  # fmt: skip
 
 
 def note_overwritten(sheet: Sheet, call: ast.Call, name: str) -> None:
@@ -25,6 +36,38 @@ def note_overwritten(sheet: Sheet, call: ast.Call, name: str) -> None:
             for used in _uses(method, layer):
                 if _read_again(sheet, method, used):
                     sheet.leave(used, name, message("rewrite.in_place_layer"))
+
+
+def is_own(sheet: Sheet, call: ast.Call, held: ast.expr) -> bool:
+    """Whether a statement overwrites a tensor that its function made and that no other name can mean."""
+    if not isinstance(held, ast.Name) or not isinstance(sheet.names.parents.get(call), ast.Expr):
+        return False
+    scope = sheet.names.scope(held)
+    names = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == held.id]
+    made = [sheet.names.parents[node] for node in names if isinstance(node.ctx, ast.Store)]
+    fresh = all(isinstance(node, ast.Assign) and _makes_a_tensor(sheet, node.value) for node in made)
+    reads = [node for node in names if isinstance(node.ctx, ast.Load)]
+    return bool(made) and fresh and all(_is_only_read(sheet, node) for node in reads)
+
+
+def _makes_a_tensor(sheet: Sheet, value: ast.expr) -> bool:
+    """Whether an expression is a tensor that nobody else has."""
+    name = sheet.names.torch(value.func) if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.BinOp) or name in _MAKERS
+
+
+def _is_only_read(sheet: Sheet, name: ast.Name) -> bool:
+    """Whether a place where a name stands takes its numbers and cannot keep the tensor itself."""
+    parent = sheet.names.parents[name]
+    if isinstance(parent, ast.Attribute):
+        above = sheet.names.parents[parent]
+        alone = isinstance(above, ast.Call) and isinstance(sheet.names.parents[above], ast.Expr)
+        return parent.attr in ("shape", "dtype", "device") or (alone and parent.attr.endswith("_"))
+    if isinstance(parent, ast.Call):
+        return bool(sheet.names.torch(parent.func)) or sheet.kinds.of(parent.func) == MODULE
+    if isinstance(parent, ast.Tuple):
+        parent = sheet.names.parents[parent]
+    return isinstance(parent, ast.BinOp | ast.Compare | ast.UnaryOp | ast.Return)
 
 
 def _uses(method: ast.FunctionDef, layer: str) -> Iterator[ast.Call]:

@@ -50,7 +50,7 @@ def write_initial(sheet: Sheet) -> None:
     """Write every initialisation of a parameter."""
     for call in sheet.calls():
         name = sheet.names.torch(call.func)
-        if name.startswith("torch.nn.init.") and call.args:
+        if name.startswith("torch.nn.init.") and name.endswith("_") and call.args:
             _write(sheet, call, name, call.args[0], name.rpartition(".")[2], call.args[1:])
         elif isinstance(call.func, ast.Attribute) and call.func.attr in _ON_DATA:
             held = call.func.value
@@ -65,10 +65,6 @@ def _write(sheet: Sheet, call: ast.Call, name: str, target: ast.expr, word: str,
     if isinstance(target, ast.Attribute) and target.attr == "data":
         sheet.settle(target)
         target = target.value
-    if word.rstrip("_") in ("calculate_gain",) or not word.endswith("_"):
-        sheet.settled.discard(call)
-        sheet.leave(call, name, sheet.why_not(name))
-        return
     known = _KNOWN.get(word)
     if known is None or not isinstance(sheet.names.parents.get(call), ast.Expr):
         sheet.leave(call, name, message("rewrite.initial", name=name))

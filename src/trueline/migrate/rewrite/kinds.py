@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from trueline.apitable.pairs import Kind, kind_of
-from trueline.migrate.rewrite.classes import Classes, methods
+from trueline.migrate.rewrite.classes import Classes, is_layer_class, methods
 from trueline.migrate.rewrite.names import Names, Scope
 
 TENSOR: Final = "tensor"
@@ -36,6 +36,11 @@ _ONLY_TENSORS: Final = (
     "detach", "unsqueeze", "permute", "contiguous", "masked_fill", "cuda", "cpu", "softmax", "log_softmax", "sigmoid",
     "view_as", "expand_as", "type_as", "bmm", "clamp", "triu", "tril",
 )  # fmt: skip
+# What a network is asked for one by one; with its name where the method says so.
+_PARTS: Final = {
+    "parameters": TENSOR, "named_parameters": TENSOR, "buffers": TENSOR, "named_buffers": TENSOR,
+    "modules": MODULE, "named_modules": MODULE, "children": MODULE, "named_children": MODULE,
+}  # fmt: skip
 _PASSES: Final = 4
 
 
@@ -116,6 +121,10 @@ class Kinds:
         if base == MODULE and node.attr in ("weight", "bias"):
             return TENSOR
         return ""
+
+    def _is_network(self, node: ast.expr) -> bool:
+        own = isinstance(node, ast.Name) and node.id == "self" and self._class(node) in self._classes.modules
+        return own or self.of(node) == MODULE
 
     def _class(self, node: ast.AST) -> str:
         for one in self._names.enclosing(node):
@@ -201,7 +210,7 @@ class Kinds:
             return OPTIMIZER
         if kind is Kind.SCHEDULE:
             return SCHEDULE
-        if full.startswith("torchvision.models."):
+        if full.startswith("torchvision.models.") or is_layer_class(full):
             return MODULE
         if full.startswith("torchvision.datasets."):
             return DATASET
@@ -292,6 +301,12 @@ class Kinds:
             if iterated.func.id == "range":
                 self._set_all(target, NUMBER)
                 return
+        if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Attribute) and not iterated.args:
+            kind = _PARTS.get(iterated.func.attr, "")
+            if kind and self._is_network(iterated.func.value):
+                named = isinstance(target, ast.Tuple) and iterated.func.attr.startswith("named_")
+                self._set_all(target.elts[-1] if isinstance(target, ast.Tuple) and named else target, kind)
+                return
         kind = self.of(iterated)
         if kind == LOADER:
             self._set_all(target, TENSOR)
@@ -340,6 +355,21 @@ class Kinds:
             if mapped is not None and self.of(call.args[1]) == TENSORS:
                 self._hand(mapped, [(mapped.args.args[-1].arg, TENSOR)])
             return
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "apply" and len(call.args) == 1:
+            # A network hands its parts to the function one by one.
+            applied = self._function(call.args[0])
+            if applied is not None and applied.args.args and self._is_network(call.func.value):
+                self._hand(applied, [(applied.args.args[-1].arg, MODULE)])
+            return
+        if isinstance(call.func, ast.Name) and call.func.id == "isinstance" and len(call.args) == 2:
+            asked = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
+            if isinstance(call.args[0], ast.Name) and all(is_layer_class(self._names.full(one)) for one in asked):
+                self._set(call.args[0], MODULE)
+            return
+        first = call.args[0] if call.args else None
+        if isinstance(first, ast.Name) and not self._name(first) and self.of(call.func) == MODULE:
+            # What a network is called with first is a tensor where nothing else is known of it.
+            self._set(first, TENSOR)
         function = self._function(call.func)
         if function is None:
             return

@@ -38,6 +38,10 @@ def refusal(name: str, given: Mapping[str, ast.expr]) -> Message | None:
             return message("rewrite.ceil_mode", name=name)
         if name.endswith("1d") and not _is_zero(given.get("padding")):
             return message("rewrite.no_argument", name=name, other=f"mindspore.nn.{name[9:]}", argument="padding")
+    if "padding_mode" in given and literal(given["padding_mode"]) != (True, "zeros"):
+        known, sides = literal(given["padding"]) if "padding" in given else (True, 0)
+        if known and isinstance(sides, str):
+            return message("rewrite.computed", name=name, argument="padding_mode")
     if name == "torch.nn.Upsample" and "scale_factor" in given:
         known, scale = literal(given["scale_factor"])
         if known and any(float(one) != int(one) for one in (scale if isinstance(scale, tuple) else (scale,))):

@@ -12,6 +12,7 @@ from trueline.apitable.pairs import Documented
 from trueline.migrate.rewrite.arguments import CannotBind, Rewriting, bind, literal
 from trueline.migrate.rewrite.in_place import note_overwritten
 from trueline.migrate.rewrite.layer_extras import added_arguments, output_padding, refusal, without_effect
+from trueline.migrate.rewrite.restored import restoring_helper
 from trueline.migrate.rewrite.sheet import CLASSIC, MINT, Sheet
 from trueline.migrate.rewrite.tabled import needed_value, write_tabled
 from trueline.migrate.rewrite.wanted import helper_names
@@ -24,32 +25,41 @@ _AS_IT_IS: Final = ("plain", "flag", "number", "sizes", "rates", "shape", "axis"
 _WITH_LABELS: Final = ("torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss")
 
 
-def write_layer(sheet: Sheet, call: ast.Call, name: str) -> Message | None:
-    """Write a layer of torch.nn; the reason where it stays."""
+def write_own_layer(sheet: Sheet, call: ast.Call, base: str) -> None:
+    """Write the arguments of a call that goes to a layer of torch.nn by a class of the project."""
+    why = write_layer(sheet, call, base, own=True)
+    if why is not None:
+        sheet.leave(call, base, why)
+
+
+def write_layer(sheet: Sheet, call: ast.Call, name: str, own: bool = False) -> Message | None:
+    """Write a layer of torch.nn; the reason where it stays. ``own``: the call goes to a class that derives from it."""
     layer = known_layer(name)
     pair = sheet.equal(name, call)
     if layer is None or pair is None or sheet.style == MINT or not pair.mindspore.startswith("mindspore.nn."):
-        return write_tabled(sheet, call, name)
+        return sheet.why_not(name, call) if own else write_tabled(sheet, call, name)
     try:
         bound = bind(call, pair.torch_parameters)
         rewriting = Rewriting(sheet, call)
     except CannotBind as error:
         return message("rewrite.arguments", name=name, argument=str(error))
     why = refusal(name, bound.given)
+    argument, restored = restoring_helper(pair, bound.given)
+    if why is None and own and restored:
+        why = message("rewrite.computed", name=name, argument=argument)
     if why is not None:
         return why
     if _overwrites(bound.given):
         note_overwritten(sheet, call, name)
     layer_writing = _LayerWriting(sheet, layer, pair, rewriting, dict(bound.given))
     why = layer_writing.write()
-    if why is not None:
+    if why is not None or own:
         return why
     if layer.kind.family == "attention":
         span = sheet.at.of(call)
         sheet.edits.replace(span, f"{sheet.wanted.helper('zero_out_proj')}(", span, ")")
     helper = layer.word if name in _WITH_LABELS else ""
-    if name == "torch.nn.Embedding" and "padding_idx" in bound.given:
-        helper = "PaddedEmbedding"
+    helper = restored or helper
     became = sheet.wanted.helper(helper) if helper else sheet.wanted.name(pair.mindspore)
     sheet.edits.replace(sheet.at.of(call.func), became)
     sheet.settle(call.func)
@@ -77,6 +87,7 @@ class _LayerWriting:
         self.theirs = [one for one, _ in pair.mindspore_parameters]
         self.their_defaults = dict(pair.mindspore_parameters)
         self.added: list[tuple[str, str]] = []
+        self.restored, _ = restoring_helper(pair, given)
         self.by_torch_name = {one.torch: one for one in layer.kind.has.values() if one.torch}
 
     def write(self) -> Message | None:
@@ -116,6 +127,9 @@ class _LayerWriting:
 
     def _given(self, name: str, node: ast.expr) -> Message | None:
         entry = self.rewriting.entry(node)
+        if name == self.restored and name not in self.theirs:
+            entry.name = name
+            return None
         attribute = self.by_torch_name.get(name)
         known, value = literal(node)
         if attribute is None or not attribute.mindspore:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from trueline.migrate.rewrite.arguments import CannotBind, bind, literal
 from trueline.migrate.rewrite.edits import Span
-from trueline.migrate.rewrite.kinds import LOADER
+from trueline.migrate.rewrite.kinds import LOADER, TENSOR
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.migrate.rewrite.structure import values_of
 from trueline.model.message import Message, message
 
+_NAME: Final = "torch.utils.data.DataLoader"
 _LOADER: Final = (
     ("dataset", None), ("batch_size", "1"), ("shuffle", "None"), ("sampler", "None"), ("batch_sampler", "None"),
     ("num_workers", "0"), ("collate_fn", "None"), ("pin_memory", "False"), ("drop_last", "False"), ("timeout", "0"),
@@ -34,7 +36,7 @@ def write_loaders(sheet: Sheet) -> None:
     """Write datasets, loaders, and what is asked of them."""
     for call in sheet.calls():
         name = sheet.names.torch(call.func)
-        if name == "torch.utils.data.DataLoader":
+        if name == _NAME:
             why = _loader(sheet, call)
             sheet.settle(call.func)
             if why is not None:
@@ -49,28 +51,45 @@ def write_loaders(sheet: Sheet) -> None:
                 if sheet.names.torch(base) == "torch.utils.data.Dataset":
                     sheet.write(base, "torch.utils.data.Dataset", "object", "object")
                     sheet.settle(base)
-        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            _single(sheet, node)
         elif isinstance(node, ast.Attribute) and node.attr in ("dataset", "batch_size"):
             _asked(sheet, node)
 
 
 def _loader(sheet: Sheet, call: ast.Call) -> Message | None:
-    name = "torch.utils.data.DataLoader"
+    spread = [keyword for keyword in call.keywords if keyword.arg is None]
     try:
-        bound = bind(call, _LOADER)
+        bound = bind(ast.Call(call.func, call.args, [one for one in call.keywords if one.arg is not None]), _LOADER)
     except CannotBind as error:
-        return message("rewrite.arguments", name=name, argument=str(error))
-    given = dict(bound.given)
-    for argument in ("sampler", "batch_sampler", "collate_fn"):
-        if argument in given and literal(given[argument]) != (True, None):
+        return message("rewrite.arguments", name=_NAME, argument=str(error))
+    given = {name: value for name, value in bound.given.items() if name == "dataset" or not _is_default(name, value)}
+    for argument in ("sampler", "batch_sampler"):
+        if argument in given:
             return message(f"rewrite.loader_{argument}")
+    if "num_workers" in given:
+        sheet.remark(call, message("rewrite.loader_workers"))
+    if "collate_fn" in given:
+        _write_helper(sheet, call, "CollatedLoader", [sheet.at.of(given["dataset"])], given, spread)
+        return None
     source = given["dataset"]
     columns = _columns(sheet, source)
     if not columns:
         return message("rewrite.loader_columns")
-    if "num_workers" in given and literal(given["num_workers"]) != (True, 0):
-        sheet.remark(call, message("rewrite.loader_workers"))
+    alone = len(columns) == 1 and not _gives_tuples(sheet, source)
+    if alone or spread:
+        made: list[str | Span] = [sheet.at.of(source)]
+        if sheet.kinds.of(source) == TENSOR:
+            made = [f"{sheet.wanted.helper('TensorDataset')}(", *made, ")"]
+        listed = ", ".join(f'"{column}"' for column in columns)
+        helper = "column_loader" if alone else "data_loader"
+        _write_helper(sheet, call, helper, [*made, f", [{listed}]"], given, spread)
+    else:
+        _write_pipeline(sheet, call, given, columns)
+    return None
+
+
+def _write_pipeline(sheet: Sheet, call: ast.Call, given: Mapping[str, ast.expr], columns: Sequence[str]) -> None:
+    """A loader of MindSpore's own: a source of samples, their order and their batches."""
+    source = given["dataset"]
     ds = sheet.wanted.name("mindspore.dataset")
     shuffle = given.get("shuffle")
     shuffled = (True, False) if shuffle is None else literal(shuffle)
@@ -93,11 +112,33 @@ def _loader(sheet: Sheet, call: ast.Call) -> Message | None:
     drop: list[str | Span] = [", drop_remainder=", sheet.at.of(given["drop_last"])] if "drop_last" in given else []
     listed = ", ".join(f'"{one}"' for one in columns)
     sheet.write(
-        call, name, "mindspore.dataset.GeneratorDataset",
+        call, _NAME, "mindspore.dataset.GeneratorDataset",
         f"{ds}.GeneratorDataset(", *first, f", [{listed}], ", *order, ").batch(", *batch, *drop, ")",
     )  # fmt: skip
     sheet.settled.add(call)
-    return None
+
+
+def _is_default(name: str, value: ast.expr) -> bool:
+    return ast.unparse(value) == dict(_LOADER)[name]
+
+
+def _write_helper(
+    sheet: Sheet,
+    call: ast.Call,
+    helper: str,
+    first: list[str | Span],
+    given: Mapping[str, ast.expr],
+    spread: Sequence[ast.keyword],
+) -> None:
+    """A loader that a helper of the draft makes, from what says which samples it has."""
+    pieces: list[str | Span] = [f"{sheet.wanted.helper(helper)}(", *first]
+    for argument in ("batch_size", "shuffle", "drop_last", "collate_fn"):
+        if argument in given:
+            pieces.extend([f", {argument}=", sheet.at.of(given[argument])])
+    for keyword in spread:
+        pieces.extend([", **", sheet.at.of(keyword.value)])
+    sheet.write(call, _NAME, helper, *pieces, ")")
+    sheet.settled.add(call)
 
 
 def _columns(sheet: Sheet, source: ast.expr) -> list[str]:
@@ -141,7 +182,10 @@ def _count(sheet: Sheet, source: ast.expr, depth: int = 0) -> int:
         if name in ("torch.utils.data.Subset", "torch.utils.data.random_split") and source.args:
             return _count(sheet, source.args[0], depth + 1)
         word = source.func.id if isinstance(source.func, ast.Name) else ""
-        return sheet.classes.getters.get(word, 0)
+        if word in sheet.classes.getters:
+            return sheet.classes.getters[word]
+    if sheet.kinds.of(source) == TENSOR:
+        return 1
     if depth < 5 and isinstance(source, ast.Name | ast.Attribute):
         counts = {_count(sheet, value, depth + 1) for value in values_of(sheet, source)}
         return counts.pop() if len(counts) == 1 else 0
@@ -179,8 +223,13 @@ def _length(sheet: Sheet, call: ast.Call) -> None:
     """``len(loader.dataset)``: the number of samples."""
     asked = call.args[0]
     if isinstance(asked, ast.Attribute) and asked.attr == "dataset" and _is_loader(sheet, asked.value):
+        if "CollatedLoader" in sheet.wanted.helpers:
+            count = sheet.wanted.helper("sample_count")
+            sheet.write(call, f"{_NAME}.dataset", count, f"{count}(", sheet.at.of(asked.value), ")")
+            sheet.settled.update((call, asked))
+            return
         sheet.write(
-            call, "torch.utils.data.DataLoader.dataset", "get_dataset_size",
+            call, f"{_NAME}.dataset", "get_dataset_size",
             sheet.at.of(asked.value), ".children[0].get_dataset_size()",
         )  # fmt: skip
         sheet.settled.update((call, asked))
@@ -189,7 +238,10 @@ def _length(sheet: Sheet, call: ast.Call) -> None:
 def _asked(sheet: Sheet, node: ast.Attribute) -> None:
     if node in sheet.settled or sheet.kinds.of(node.value) != LOADER:
         return
-    name = f"torch.utils.data.DataLoader.{node.attr}"
+    made = list(values_of(sheet, node.value))
+    if made and all(isinstance(one, ast.Call) and _is_collated(one) for one in made):
+        return
+    name = f"{_NAME}.{node.attr}"
     if node.attr == "batch_size":
         sheet.write(node, name, "get_batch_size", sheet.at.of(node.value), ".get_batch_size()")
     else:
@@ -201,13 +253,16 @@ def _is_loader(sheet: Sheet, node: ast.expr) -> bool:
     return kind == LOADER or (not kind and "loader" in ast.unparse(node).lower())
 
 
-def _single(sheet: Sheet, loop: ast.For) -> None:
-    """A batch of one column is a tensor in torch and a list of one in MindSpore."""
-    if sheet.kinds.of(loop.iter) != LOADER:
-        return
-    for value in values_of(sheet, loop.iter):
-        if isinstance(value, ast.Call) and value.args and _count(sheet, value.args[0]) == 1:
-            source = value.args[0]
-            tuples = isinstance(source, ast.Call) and sheet.names.torch(source.func).endswith("TensorDataset")
-            if not tuples:
-                sheet.edits.replace(sheet.at.of(loop.target), "(", sheet.at.of(loop.target), ",)")
+def _is_collated(call: ast.Call) -> bool:
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    return "collate_fn" in given and not _is_default("collate_fn", given["collate_fn"])
+
+
+def _gives_tuples(sheet: Sheet, source: ast.expr, depth: int = 0) -> bool:
+    """Whether a dataset's samples are tuples, of which torch makes lists of batches, also for one column."""
+    if isinstance(source, ast.Call):
+        name = sheet.names.torch(source.func)
+        inner = name in ("torch.utils.data.Subset", "torch.utils.data.random_split") and bool(source.args)
+        return name.endswith("TensorDataset") or (inner and _gives_tuples(sheet, source.args[0], depth))
+    made = list(values_of(sheet, source)) if isinstance(source, ast.Name | ast.Attribute) and depth < 5 else []
+    return bool(made) and all(_gives_tuples(sheet, value, depth + 1) for value in made)

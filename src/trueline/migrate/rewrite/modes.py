@@ -7,6 +7,7 @@ from typing import Final
 
 from trueline.migrate.rewrite.kinds import MODULE
 from trueline.migrate.rewrite.sheet import Sheet
+from trueline.migrate.rewrite.training_step import NO_GRADIENT
 from trueline.model.message import message
 
 _TELLING: Final = ("train", "eval")
@@ -18,7 +19,7 @@ _WITH_MODE: Final = (
     "RReLU",
 )  # fmt: skip
 _BLOCKS: Final = ("body", "orelse", "finalbody")
-_NO_GRADIENT: Final = ("torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled")
+_NO_GRADIENT: Final = (*NO_GRADIENT, "torch.set_grad_enabled")
 
 
 def write_modes(sheet: Sheet) -> None:
@@ -72,25 +73,18 @@ def _settle(sheet: Sheet, node: ast.expr) -> None:
 
 
 def _differentiated(sheet: Sheet, node: ast.AST) -> bool:
-    """Whether a gradient may go through here: in a network, or in a block that asks for one."""
+    """Whether a gradient may go through here: in a network, or in a loop with a training step that was not written.
+
+    A step that was written takes gradients within its forward pass only.
+    """
     for one in sheet.names.enclosing(node):
         if isinstance(one, ast.ClassDef) and one.name in sheet.classes.modules:
             return True
-        if isinstance(one, ast.FunctionDef | ast.For | ast.While):
-            asked = [
-                call
-                for call in ast.walk(one)
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
-            ]
-            inside = set(ast.walk(node))
-            loop = isinstance(one, ast.For | ast.While) and _same_block(one, node)
-            if loop and any(call not in inside for call in asked):
+        if isinstance(one, ast.For | ast.While) and node in one.body:
+            lines = range(one.lineno, (one.end_lineno or one.lineno) + 1)
+            if any(left.name == "torch.Tensor.backward" and left.line in lines for left in sheet.left):
                 return True
     return False
-
-
-def _same_block(loop: ast.For | ast.While, node: ast.AST) -> bool:
-    return node in loop.body
 
 
 def _begin_training(sheet: Sheet, node: ast.stmt, target: ast.expr, value: ast.expr) -> None:

@@ -21,10 +21,10 @@ def write_notes(sheet: Sheet) -> None:
         add(sheet, notes, one.line, one.reason)
     for line, texts in notes.items():
         start, indent = sheet.at.line_start(line), sheet.at.indent(line)
-        sheet.edits.insert(start, "".join(_comment(indent, text) for text in texts))
+        sheet.edits.insert(start, "".join(comment(indent, text) for text in texts))
 
 
-def _comment(indent: str, text: str) -> str:
+def comment(indent: str, text: str) -> str:
     """A comment of as many lines as it takes."""
     lines = textwrap.wrap(text, max(40, _WIDTH - len(indent) - len(MARK)), break_long_words=False)
     return "".join(f"{indent}{MARK if not place else MORE}{line}\n" for place, line in enumerate(lines))

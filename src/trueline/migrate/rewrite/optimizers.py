@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from trueline.migrate.rewrite.edits import Span
+from trueline.migrate.rewrite.kinds import OPTIMIZER
 from trueline.migrate.rewrite.sheet import Sheet
+
+_STATE: Final = {"state_dict": "optimizer_state", "load_state_dict": "load_optimizer_state"}
 
 
 def write_rates(sheet: Sheet) -> None:
-    """Write where a learning rate is read or set."""
+    """Write where a learning rate is read or set, and where the state of an optimizer is kept."""
     groups = _group_names(sheet)
     for node in ast.walk(sheet.tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and _is_rate(node.targets[0], groups):
@@ -22,6 +26,23 @@ def write_rates(sheet: Sheet) -> None:
                 span = sheet.at.of(node)
                 sheet.edits.replace(span, "float(", span, ")")
                 sheet.note_done(node, "torch.optim.Optimizer.param_groups", "float")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            _state(sheet, node, node.func)
+
+
+def _state(sheet: Sheet, call: ast.Call, function: ast.Attribute) -> None:
+    if function.attr in _STATE and is_optimizer(sheet, function.value):
+        helper = sheet.wanted.helper(_STATE[function.attr])
+        pieces: list[str | Span] = [f"{helper}(", sheet.at.of(function.value)]
+        for argument in call.args:
+            pieces += [", ", sheet.at.of(argument)]
+        sheet.write(call, f"torch.optim.Optimizer.{function.attr}", helper, *pieces, ")")
+
+
+def is_optimizer(sheet: Sheet, node: ast.expr) -> bool:
+    """Whether an expression is an optimizer, by what it is or by its name where that is not known."""
+    kind, word = sheet.kinds.of(node), ast.unparse(node).lower()
+    return kind == OPTIMIZER or (not kind and "opt" in word and "sched" not in word)
 
 
 def _group_names(sheet: Sheet) -> frozenset[str]:

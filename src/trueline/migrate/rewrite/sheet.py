@@ -13,6 +13,7 @@ from trueline.migrate.rewrite.classes import Classes
 from trueline.migrate.rewrite.edits import Edits, Positions, Span
 from trueline.migrate.rewrite.kinds import Kinds
 from trueline.migrate.rewrite.names import Names
+from trueline.migrate.rewrite.restored import judged
 from trueline.migrate.rewrite.wanted import Wanted
 from trueline.model.message import Message, message
 from trueline.script.source import SourceFile
@@ -137,7 +138,7 @@ class Sheet:
             return row.outcome in EQUAL
         given = {name: value for (name, _), value in zip(pair.torch_parameters, call.args, strict=False)}
         given |= {keyword.arg or "": keyword.value for keyword in call.keywords}
-        return row.maps({name: self.at.source(value) for name, value in given.items()})
+        return row.maps(judged(pair, {name: self.at.source(value) for name, value in given.items()}))
 
     def equal(self, name: str, call: ast.Call | None = None) -> Documented | None:
         """The pair of torch's name that is measured as equal, for a call where there is one."""

@@ -28,8 +28,11 @@ def write_structure(sheet: Sheet) -> None:
             _method(sheet, node, node.func)
         elif isinstance(node, ast.Attribute) and node.attr in _LEAVES:
             _leaf(sheet, node)
+        elif isinstance(node, ast.Attribute) and node.attr == "__name__":
+            _class_name(sheet, node)
         if isinstance(node, ast.Call):
             _attention(sheet, node)
+            _has_leaf(sheet, node)
 
 
 def _class(sheet: Sheet, node: ast.ClassDef) -> None:
@@ -159,18 +162,45 @@ def _leaf(sheet: Sheet, node: ast.Attribute) -> None:
     if isinstance(node.value, ast.Name) and node.value.id == "self":
         return
     layers = set(layer_classes(sheet, node.value))
-    if not layers:
-        if sheet.kinds.of(node.value) == MODULE or (isinstance(node.ctx, ast.Store) and node.attr in _LEAVES):
-            sheet.leave(node, f"torch.nn.Module.{node.attr}", message("rewrite.leaf", name=node.attr))
-        return
     names = {_leaf_name(sheet, one, node.attr) for one in layers}
-    if len(names) > 1:
-        sheet.leave(node, f"torch.nn.Module.{node.attr}", message("rewrite.leaf", name=node.attr))
+    name = f"torch.nn.Module.{node.attr}"
+    if len(names) != 1:
+        read = isinstance(node.ctx, ast.Load)
+        if not read or len(names) > 1 or sheet.kinds.of(node.value) == MODULE:
+            if read and sheet.style != MINT:
+                leaf = sheet.wanted.helper("leaf")
+                sheet.write(node, name, "leaf", f"{leaf}(", sheet.at.of(node.value), f', "{node.attr}")')
+            else:
+                sheet.leave(node, name, message("rewrite.leaf", name=node.attr))
     elif names != {node.attr}:
         end = sheet.at.of(node).end
         became = names.pop()
         sheet.edits.replace(Span(end - len(node.attr), end), became)
-        sheet.note_done(node, f"torch.nn.Module.{node.attr}", became)
+        sheet.note_done(node, name, became)
+
+
+def _has_leaf(sheet: Sheet, call: ast.Call) -> None:
+    """``hasattr(layer, "weight")``: true of norm layers in torch, whose weight has another name in MindSpore."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "hasattr" or len(call.args) != 2 or sheet.style == MINT:
+        return
+    layer, asked = call.args
+    if isinstance(asked, ast.Constant) and asked.value in _LEAVES and sheet.kinds.of(layer) == MODULE:
+        leaf = sheet.wanted.helper("leaf")
+        pieces = (f"({leaf}(", sheet.at.of(layer), ", ", sheet.at.of(asked), ") is not None)")
+        sheet.write(call, f"torch.nn.Module.{asked.value}", "leaf", *pieces)
+
+
+def _class_name(sheet: Sheet, node: ast.Attribute) -> None:
+    """The name of a layer's class, which scripts compare with torch's names."""
+    asked = node.value
+    layer = None
+    if isinstance(asked, ast.Attribute) and asked.attr == "__class__":
+        layer = asked.value
+    elif isinstance(asked, ast.Call) and isinstance(asked.func, ast.Name) and asked.func.id == "type" and asked.args:
+        layer = asked.args[0]
+    if layer is not None and sheet.kinds.of(layer) == MODULE and sheet.style != MINT:
+        helper = sheet.wanted.helper("class_name")
+        sheet.write(node, "torch.nn.Module.__class__", helper, f"{helper}(", sheet.at.of(layer), ")")
 
 
 def _leaf_name(sheet: Sheet, layer: str, leaf: str) -> str:
@@ -189,10 +219,20 @@ def layer_classes(sheet: Sheet, node: ast.expr) -> Iterator[str]:
                     yield from found
                     return
     for value in _values_through(sheet, node):
-        name = sheet.names.torch(value.func) if isinstance(value, ast.Call) else ""
-        if not name.startswith("torch.nn."):
-            return
-        yield name.rpartition(".")[2]
+        for choice in _choices(value):
+            name = sheet.names.torch(choice.func) if isinstance(choice, ast.Call) else ""
+            if not name.startswith("torch.nn."):
+                return
+            yield name.rpartition(".")[2]
+
+
+def _choices(value: ast.expr) -> Iterator[ast.expr]:
+    """What a conditional expression may be; None is no layer."""
+    if isinstance(value, ast.IfExp):
+        yield from _choices(value.body)
+        yield from _choices(value.orelse)
+    elif not (isinstance(value, ast.Constant) and value.value is None):
+        yield value
 
 
 def _values_through(sheet: Sheet, node: ast.expr) -> Iterator[ast.expr]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trueline.migrate.rewrite.kinds import MODULE, OPTIMIZER
+from trueline.migrate.rewrite.kinds import MODULE
+from trueline.migrate.rewrite.optimizers import is_optimizer
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import Message, message
 
 _CLIP: Final = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_")
+NO_GRADIENT: Final = ("torch.no_grad", "torch.inference_mode")
 _SIMPLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
@@ -29,7 +31,7 @@ class Step:
 
     ``slice`` are the statements from the first call of the network to the loss, ``takes`` the names they need from
     the block, ``gives`` those that are read elsewhere. ``resets`` are the calls of zero_grad. Where the update stands
-    under a condition, the gradients of several passes are summed.
+    under a condition, the gradients of several passes are summed. What stands before ``begin`` belongs to other steps.
     """
 
     block: list[ast.stmt]
@@ -39,11 +41,22 @@ class Step:
     optimizer: str
     update: ast.Expr
     resets: list[ast.Expr]
-    clips: list[ast.Expr]
+    clips: list[ast.Expr | ast.Assign]
     summed: bool
+    begin: int = 0
     slice: list[ast.stmt] = field(default_factory=list)
     takes: list[str] = field(default_factory=list)
     gives: list[str] = field(default_factory=list)
+
+    @property
+    def own(self) -> list[ast.stmt]:
+        """The statements that only this step needs, and that leave the block."""
+        return [statement for statement in self.slice if self.block.index(statement) >= self.begin]
+
+    @property
+    def again(self) -> list[ast.stmt]:
+        """The statements that stay for other steps, and that this one runs a second time."""
+        return [statement for statement in self.slice if self.block.index(statement) < self.begin]
 
 
 def backward_statements(sheet: Sheet) -> Iterator[ast.Expr]:
@@ -62,41 +75,51 @@ def recognise(sheet: Sheet, backward: ast.Expr) -> Step:
     loss = call.func.value
     if not isinstance(loss, ast.Name) or call.args or call.keywords:
         raise NotRecognised(message("rewrite.step_loss"))
-    owner = sheet.names.parents[backward]
-    block = next(list(part) for part in (getattr(owner, "body", ()), getattr(owner, "orelse", ())) if backward in part)
-    loop = owner if isinstance(owner, ast.For | ast.While) else None
-    if loop is None and not isinstance(owner, ast.FunctionDef):
-        raise NotRecognised(message("rewrite.step_block"))
+    block, loop = block_of(sheet, backward)
     place = block.index(backward)
-    if len(list(_calls(block, "backward"))) > 1:
-        raise NotRecognised(message("rewrite.step_several"))
-    updates = [(one, top) for top in block[place + 1 :] for one in _calls([top], "step") if _is_optimizer(sheet, one)]
+    updates = [(one, top) for top in block[place + 1 :] for one in optimizer_steps(sheet, [top])]
     if len(updates) != 1:
         raise NotRecognised(message("rewrite.step_updates", count=len(updates)))
     update, top = updates[0]
     if update is not top and not (isinstance(top, ast.If) and update in top.body and not top.orelse):
         raise NotRecognised(message("rewrite.step_block"))
-    resets = list(_calls(block, "zero_grad"))
+    resets = list(method_calls(block, "zero_grad"))
     summed = update is not top
     if not resets or (not summed and any(one not in block for one in resets)):
         raise NotRecognised(message("rewrite.step_reset"))
     if summed and not all(isinstance(top, ast.If) and one in top.body for one in resets):
         raise NotRecognised(message("rewrite.step_reset"))
     found = Step(block, loop, backward, loss.id, _owner(sheet, update), update, resets, [], summed)
-    found.clips = [one for one in _statements(block) if isinstance(one, ast.Expr) and _clips(sheet, one)]
-    _slice(sheet, found, place)
+    found.clips = list(clips_of(sheet, block))
+    slice_step(sheet, found, place)
     return found
 
 
-def _slice(sheet: Sheet, step: Step, place: int) -> None:
-    """Find the statements that make the loss."""
+def block_of(sheet: Sheet, backward: ast.Expr) -> tuple[list[ast.stmt], ast.For | ast.While | None]:
+    """The statements of one pass around a backward statement, and the loop that they are the body of, if any."""
+    owner = sheet.names.parents[backward]
+    parts = [getattr(owner, word, ()) for word in ("body", "orelse", "finalbody")]
+    block = next((list(part) for part in parts if backward in part), [])
+    loop = owner if isinstance(owner, ast.For | ast.While) else None
+    if not block or (loop is None and not isinstance(owner, ast.FunctionDef)):
+        raise NotRecognised(message("rewrite.step_block"))
+    return block, loop
+
+
+def slice_step(sheet: Sheet, step: Step, place: int, networks: frozenset[str] = frozenset()) -> None:
+    """Find the statements that make the loss, from the first run of a network that is trained: of all if not told."""
     needed = {step.loss}
     chosen: list[ast.stmt] = []
+    given_from: ast.stmt | None = None
     for statement in reversed(step.block[:place]):
         if statement in step.resets:
             continue
         assigned = set(_assigned(statement))
         if not assigned & needed:
+            continue
+        if _records_nothing(sheet, statement):
+            needed -= assigned
+            given_from = given_from or statement
             continue
         if not isinstance(statement, (*_SIMPLE, ast.If, ast.For)):
             raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
@@ -105,11 +128,19 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
         ):
             raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
         chosen.insert(0, statement)
+        if isinstance(statement, ast.Assign):
+            # What the names were before does not matter.
+            needed -= assigned
         needed |= set(free_names(statement))
-    first = next((place for place, one in enumerate(chosen) if _runs_network(sheet, one)), None)
+    first = next((place for place, one in enumerate(chosen) if _runs_network(sheet, one, networks)), None)
     if first is None:
         raise NotRecognised(message("rewrite.step_network"))
     step.slice = chosen[first:]
+    if not step.own:
+        raise NotRecognised(message("rewrite.step_several"))
+    if given_from is not None and given_from.lineno > step.own[0].lineno:
+        raise NotRecognised(message("rewrite.step_statement", line=given_from.lineno))
+    _refuse_between(step, place)
     for statement in step.slice:
         if not _alone(sheet, statement) or any(_stores_elsewhere(one) for one in ast.walk(statement)):
             raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
@@ -127,7 +158,7 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
         for name in free_names(statement, made):
             if name in outside & elsewhere and name not in step.takes and _bound_before(step, name):
                 step.takes.append(name)
-        order.extend(name for name in _assigned(statement) if name not in order)
+        order.extend(name for name in _assigned(statement) if name not in order and statement in step.own)
     read = {
         node.id
         for node in ast.walk(scope)
@@ -137,11 +168,19 @@ def _slice(sheet: Sheet, step: Step, place: int) -> None:
     step.gives = [step.loss, *(name for name in order if name in read and name != step.loss)]
 
 
+def _records_nothing(sheet: Sheet, statement: ast.stmt) -> bool:
+    """Whether a statement is a block without gradients: what it computes is given, as numbers are."""
+    return isinstance(statement, ast.With) and all(
+        isinstance(item.context_expr, ast.Call) and sheet.names.torch(item.context_expr.func) in NO_GRADIENT
+        for item in statement.items
+    )
+
+
 def _bound_before(step: Step, name: str) -> bool:
     """Whether a name gets its value in the block before the slice, or by the loop, or by the function."""
     if step.loop is None:
         return True
-    first = step.block.index(step.slice[0])
+    first = step.block.index(step.own[0])
     targets = _assigned(ast.For(step.loop.target, ast.Constant(0), [], [])) if isinstance(step.loop, ast.For) else []
     before = [one for statement in step.block[:first] for one in _assigned(statement)]
     own = [one for statement in step.slice for one in _assigned(statement)]
@@ -168,11 +207,40 @@ def _closed(scope: ast.FunctionDef) -> set[str]:
     return called | owners
 
 
-def _runs_network(sheet: Sheet, statement: ast.stmt) -> bool:
-    return any(
-        isinstance(node, ast.Call) and not sheet.names.full(node.func) and _may_be_network(sheet, node.func)
-        for node in ast.walk(statement)
-    )
+def _refuse_between(step: Step, place: int) -> None:
+    """Refuse where what a statement of the step reads is changed after the place at which the step will run."""
+    read = {name for statement in step.slice for name in free_names(statement)}
+    first = step.block.index(step.own[0])
+    for statement in step.block[first:place]:
+        if statement not in step.slice and _changed(statement) & read:
+            raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
+    if step.again:
+        given: set[str] = set()
+        needed = {name for statement in step.again for name in free_names(statement, given)}
+        for statement in step.block[step.block.index(step.again[0]) : first]:
+            if statement not in step.again and (_changed(statement) | set(_assigned(statement))) & (needed | given):
+                raise NotRecognised(message("rewrite.step_statement", line=statement.lineno))
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """The names whose tensors a statement overwrites: by a method that does so, or element by element."""
+    found = set()
+    for node in ast.walk(statement):
+        stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        overwritten = isinstance(node, ast.Attribute) and node.attr.endswith("_")
+        held = node.value if isinstance(node, ast.Subscript | ast.Attribute) and (stored or overwritten) else None
+        if isinstance(held, ast.Name):
+            found.add(held.id)
+    return found
+
+
+def _runs_network(sheet: Sheet, statement: ast.stmt, networks: frozenset[str]) -> bool:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and not sheet.names.full(node.func) and _may_be_network(sheet, node.func):
+            called = ast.unparse(node.func)
+            if not networks or any(called == one or called.startswith(f"{one}.") for one in networks):
+                return True
+    return False
 
 
 def _may_be_network(sheet: Sheet, node: ast.expr) -> bool:
@@ -190,10 +258,7 @@ def _is_optimizer(sheet: Sheet, statement: ast.Expr) -> bool:
     """Whether it is an optimizer that makes a step; schedules do as well."""
     call = statement.value
     assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    kind = sheet.kinds.of(call.func.value)
-    word = ast.unparse(call.func.value).lower()
-    named = "opt" in word and "sched" not in word
-    return not call.args and (kind == OPTIMIZER or (not kind and named))
+    return not call.args and is_optimizer(sheet, call.func.value)
 
 
 def _owner(sheet: Sheet, statement: ast.Expr) -> str:
@@ -202,15 +267,21 @@ def _owner(sheet: Sheet, statement: ast.Expr) -> str:
     return sheet.at.source(call.func.value)
 
 
-def _clips(sheet: Sheet, statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and sheet.names.torch(statement.value.func) in _CLIP
-    )
+def clips_of(sheet: Sheet, block: Sequence[ast.stmt]) -> Iterator[ast.Expr | ast.Assign]:
+    """The statements of a block that clip gradients."""
+    found = (one for one in _statements(block) if isinstance(one, ast.Expr | ast.Assign))
+    for one in found:
+        if isinstance(one.value, ast.Call) and sheet.names.torch(one.value.func) in _CLIP:
+            yield one
 
 
-def _calls(block: Sequence[ast.stmt], word: str) -> Iterator[ast.Expr]:
+def optimizer_steps(sheet: Sheet, block: Sequence[ast.stmt]) -> Iterator[ast.Expr]:
+    """The updates of a block."""
+    return (one for one in method_calls(block, "step") if _is_optimizer(sheet, one))
+
+
+def method_calls(block: Sequence[ast.stmt], word: str) -> Iterator[ast.Expr]:
+    """The statements of a block that call a method of a name."""
     for statement in _statements(block):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             function = statement.value.func

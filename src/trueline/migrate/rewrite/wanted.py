@@ -25,6 +25,7 @@ _HOMES: Final = {
     "math": ("math",),
     "functools": ("functools",),
     "contextlib": ("contextlib",),
+    "pickle": ("pickle",),
 }
 _SINGLE: Final = ("mindspore.Tensor", "mindspore.Parameter")
 _FROM: Final = ("mindspore.common.initializer.",)
