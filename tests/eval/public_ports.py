@@ -100,7 +100,7 @@ def judged(port: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
                 "as": sorted({f"{_cause(told[place])} {_place(told[place])}" for place in hits}),
             }
         )
-    others = [one for place, one in enumerate(told) if place not in used and _cause(one) not in _BESIDE]
+    others = [one for place, one in enumerate(told) if place not in used and not _is_beside(one)]
     row["causes"] = causes
     row["others"] = sorted({f"{_cause(one)} {_place(one)}: {one['message'][:140]}" for one in others})
     row["findings"] = len(told)
@@ -127,6 +127,11 @@ def _places(where: str) -> Iterator[tuple[str, set[int]]]:
             if first:
                 lines.update(range(int(first), int(end or first) + 1))
         yield last, lines
+
+
+def _is_beside(finding: dict[str, Any]) -> bool:
+    sizes = any(isinstance(one, dict) and "differs_at" in one for one in finding["evidence"])
+    return _cause(finding) in _BESIDE or (sizes and finding["confirmed"])
 
 
 def _cause(finding: dict[str, Any]) -> str:

@@ -6,39 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from trueline.apitable.layers import layer_of_class
-from trueline.compare.align import Item, Layout, Rules, Structure, align
+from trueline.compare.align import Item, Rules, Structure, align
 from trueline.compare.align.shapes import layout
-from trueline.kernel.array import Array
-from trueline.model.finding import Certainty
 from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo, ParamInfo
+from trueline.pair.aligning.param_pair import ParamPair
+from trueline.pair.aligning.uncrossing import uncrossed
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights, PutWeights
 from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
 _COUNTER = "num_batches_tracked"
-
-
-@dataclass(frozen=True, slots=True)
-class ParamPair:
-    """A parameter or buffer of both sides, by their names in checkpoints; ``layout`` is None where nothing fits."""
-
-    bench: ParamInfo
-    port: ParamInfo
-    bench_path: str
-    port_path: str
-    layout: Layout | None
-    certainty: Certainty
-
-    def laid(self, array: Array) -> Array:
-        """The benchmark's values as the port has them."""
-        if self.layout is Layout.TRANSPOSED:
-            array = array.T
-        return np.ascontiguousarray(array).reshape(self.port.shape)
 
 
 @dataclass(frozen=True)
@@ -92,6 +72,8 @@ def align_sides(
         )
         for pair in alignment.pairs
     ]
+    if recordings is not None:
+        pairs = uncrossed(pairs, recordings)
     paths = {module.path for module in bench.modules}
     renamed = alignment.renamed
     others = set(renamed.values())

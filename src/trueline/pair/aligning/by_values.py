@@ -11,9 +11,10 @@ from trueline.compare.align.shapes import layout, untransposed
 from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
-from trueline.pair.aligning.aligned import Aligned, ParamPair, is_tensor, says_something
+from trueline.pair.aligning.aligned import Aligned, is_tensor, says_something
 from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.nesting import same_holders
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import BenchCall, Trace
 from trueline.pair.questions.recording import Recording

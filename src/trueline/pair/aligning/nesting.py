@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Recording
 

@@ -55,8 +55,18 @@ def class_differences(modules: Modules, input_shape: Sequence[int] | None) -> It
         if not alike(*dropped):
             yield _instead(Cause.DROPOUT, theirs, target, there, dropped, input_shape)
         return
+    if ours is not None and _is_pointwise(theirs, there) and ours.kind.kind == "linear":
+        return
     values = theirs.word, ours.word if ours is not None else modules.port.type
     yield _instead(_cause(theirs, ours), theirs, target, there, values, input_shape)
+
+
+def _is_pointwise(layer: KnownLayer, has: Mapping[str, Json]) -> bool:
+    """Whether a layer is a convolution of one pixel: a linear layer over the channels."""
+    sizes = has.get("kernel_size"), has.get("stride", 1), has.get("groups", 1)
+    return layer.kind.kind == "conv" and all(
+        set(size if isinstance(size, list | tuple) else [size]) == {1} for size in sizes
+    )
 
 
 def likely_activations(modules: Modules) -> Iterator[Difference]:

@@ -93,8 +93,10 @@ class _Forcing:
 
     def _inputs(self, tensors: Sequence[Value], spec: CallSpec, call: ForcedCall) -> tuple[list[Value], bool]:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
-        wanted = [self._known[place] for place in spec.ins]
-        shapes = [self._values.shape(tensor) for tensor in tensors], [ref.shape for ref in wanted]
+        here = [self._values.shape(tensor) for tensor in tensors]
+        known = [self._known[place] for place in spec.ins]
+        wanted = [_laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
+        shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
             call.unfit = shapes
             return list(tensors), not spec.silent
@@ -159,10 +161,13 @@ class _Forcing:
 
         def fitting(outputs: Sequence[Array]) -> list[Array | None]:
             """An output of another shape takes no part."""
-            pairs = zip(gout, outputs, strict=False)
+            laid = [
+                (_laid_as(gradient, output.shape) if gradient is not None else None, output)
+                for gradient, output in zip(gout, outputs, strict=False)
+            ]
             return [
                 gradient if gradient is None or gradient.shape == output.shape else np.zeros_like(output)
-                for gradient, output in pairs
+                for gradient, output in laid
             ]
 
         tensors = (tensor for tensor in self._values.tensors(module) if not tensor.buffer and tensor.trainable)
@@ -183,6 +188,8 @@ class _Forcing:
             place = spec.places(kind).get(name)
             if place is not None:
                 ref = self._known[place]
+                if array is not None and kind == "gin":
+                    ref = _laid_as(ref, array.shape)
                 _check(call, kind, name, array if array is not None else np.zeros_like(ref), ref)
             elif array is not None and kind == "gin" and gout and np.any(array):
                 call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
@@ -204,6 +211,8 @@ class _Forcing:
         fitting: dict[int, Value] = {}
         for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=False)):
             array = self._values.to_numpy(tensor)
+            if spec.path:
+                ref = _laid_as(ref, array.shape)
             if array.shape != ref.shape:
                 call.checks.append(Measured("out", str(place), 1.0, 0.0, False, array.dtype.name))
                 call.shapes.append(Reshaped(place, array.shape, ref.shape))
@@ -229,6 +238,15 @@ def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Arr
     level, scale, comparable = _level(array, ref)
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
+
+
+def _laid_as(array: Array, shape: Sequence[int]) -> Array:
+    """An array in a shape that differs by axes of one element: a 1x1 convolution is a linear layer on (n, c, 1, 1).
+
+    What a network gives out keeps its own: there a caller sees the difference.
+    """
+    alike = [size for size in array.shape if size != 1] == [size for size in shape if size != 1]
+    return array.reshape(shape) if alike else array
 
 
 def _is_whole(array: Array) -> bool:

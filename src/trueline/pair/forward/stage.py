@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def run_forward(
         runs.append(run)
         known = _known(blames)
         more = _causes(sides, aligned, run.isolated, run.port, below)
-        blames += [blame for blame in more if (blame.module, blame.cause) not in known]
+        blames += [_at_size_only(blame, inputs, run) for blame in more if (blame.module, blame.cause) not in known]
     # The size that costs less: both have been looked at.
     smallest = min(runs, key=lambda one: one.size)
     inputs = smallest.inputs
@@ -159,6 +159,16 @@ def _at_other_sizes(
         again = _at_size(sides, aligned, resized, evaluated)
         if again is not None:
             yield _Run(*again, resized)
+
+
+def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
+    """What only another size of input shows, said as that."""
+    sizes = {name: "x".join(map(str, arrays[0].shape)) for name, arrays in (("here", inputs), ("there", run.inputs))}
+    return replace(
+        blame,
+        message=message("pair_stage.at_other_size", what=blame.message, **sizes),
+        evidence=[*blame.evidence, {"equal_at": sizes["here"], "differs_at": sizes["there"]}],
+    )
 
 
 def _unseen(

@@ -91,6 +91,8 @@ def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Expla
         by_values = _by_values(parting, known, floor)
         if by_values.confirmed:
             return by_values
+    if parting.kind is PartingKind.OTHER_OP and not parting.swapped and parting.operand is None:
+        return _untold(parting) if _reads_alike(parting) else _by_operators(parting)
     return _by_operators(parting)
 
 
@@ -158,6 +160,16 @@ def _by_operators(parting: Parting) -> Explanation:
     return replace(made, left=_left(parting)) if made.confirmed else made
 
 
+def _reads_alike(parting: Parting) -> bool:
+    """Whether both sides would be called the same: that tells a reader nothing."""
+    words = (
+        in_words(parting.bench_done, parting.bench_op, parting.sizes),
+        in_words(parting.port_done, parting.port_op, parting.sizes),
+    )
+    first, second = (word.text("en") if isinstance(word, Message) else str(word) for word in words)
+    return first.lower() == second.lower()
+
+
 def _left(parting: Parting) -> float | None:
     """How far the benchmark's function, applied to what the port has, stays away from the benchmark's value."""
     done, given, wanted = parting.bench_done, parting.given, parting.bench_value
@@ -177,20 +189,14 @@ def _by_values(parting: Parting, known: Mapping[str, Array], floor: float) -> Ex
     found: Guess | None = None
     if parting.bench_value is not None and parting.port_value is not None:
         found = guess(parting.bench_value, parting.port_value, known, floor)
-    where = _where(parting)
     if found is None:
-        text = message("pair_explain.untold", where=where)
-        edit = message("pair_explain.untold_edit", line=at(parting.line), other=at(parting.other_line))
-        return Explanation(
-            Cause.OTHER_INPUT if parting.kind is PartingKind.OTHER_INPUT else Cause.UNKNOWN,
-            *(text, edit, False, None, None, parting.measured, None, parting.line, parting.other_line, parting.sink),
-        )
+        return _untold(parting)
     params = {
         "bench": form_in_words(found.bench, found.sizes)
         if found.bench is not None
         else known_in_words(found.bench_name),
         "port": form_in_words(found.port, found.sizes) if found.port is not None else known_in_words(found.port_name),
-        "where": where,
+        "where": _where(parting),
     }
     return Explanation(
         found.cause,
@@ -204,6 +210,16 @@ def _by_values(parting: Parting, known: Mapping[str, Array], floor: float) -> Ex
         parting.line,
         parting.other_line,
         parting.sink,
+    )
+
+
+def _untold(parting: Parting) -> Explanation:
+    """That there is a difference, and where."""
+    text = message("pair_explain.untold", where=_where(parting))
+    edit = message("pair_explain.untold_edit", line=at(parting.line), other=at(parting.other_line))
+    return Explanation(
+        Cause.OTHER_INPUT if parting.kind is PartingKind.OTHER_INPUT else Cause.UNKNOWN,
+        *(text, edit, False, None, None, parting.measured, None, parting.line, parting.other_line, parting.sink),
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.json_value import JsonObject
 from trueline.model.message import Message, message
-from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
 from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
 from trueline.pair.parameters.param_words import role_of

@@ -12,7 +12,8 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import ParamInfo
-from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights

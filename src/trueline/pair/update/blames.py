@@ -10,7 +10,8 @@ from typing import Any, Final
 from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.parameters.param_words import common_module, said_of
 from trueline.pair.update.causes import Difference

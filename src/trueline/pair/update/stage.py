@@ -11,7 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import message
-from trueline.pair.aligning.aligned import Aligned, ParamPair
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict
 from trueline.pair.questions.parts import Optimize
 from trueline.pair.sides.parts import Parts, skipped

@@ -1,0 +1,126 @@
+"""Ports as people write them: linear layers for 1x1 convolutions, other names for shortcuts, sizes that do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import trueline
+from trueline.pair.blame import Blame, Cause, Stage
+
+_BENCH = """
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 4, stride=4)
+        self.conv_head = nn.Conv2d(8, 16, 1)
+        self.act = nn.Hardswish()
+        self.fc = nn.Linear(16, 5)
+
+    def forward(self, x):
+        x = self.stem(x).mean((2, 3), keepdim=True)
+        return self.fc(self.act(self.conv_head(x)).flatten(1))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Sequential(nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8))
+        self.downsample = nn.Sequential(nn.Conv2d(8, 8, 1, bias=False), nn.BatchNorm2d(8))
+
+    def forward(self, x):
+        return torch.relu(self.conv1(x) + self.downsample(x))
+
+
+class Shortcuts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.b1 = Block()
+        self.b2 = Block()
+
+    def forward(self, x):
+        return self.b2(self.b1(self.stem(x)))
+"""
+_PORT = """
+from mindspore import nn, ops
+
+
+class Head(nn.Cell):
+    def __init__(self, pad_mode="valid"):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 4, stride=4, pad_mode=pad_mode, has_bias=True)  # stem
+        self.classifier = nn.SequentialCell(nn.Dense(8, 16), nn.HSwish(), nn.Dense(16, 5))
+
+    def construct(self, x):
+        return self.classifier(self.stem(x).mean((2, 3)))
+
+
+class Residual(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(8, 8, 3, pad_mode="pad", padding=1)
+        self.a_bn = nn.BatchNorm2d(8)
+
+    def construct(self, x):
+        return self.a_bn(self.a(x))
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Conv2d(8, 8, 1)
+        self.bn = nn.BatchNorm2d(8)
+        self.f = Residual()
+
+    def construct(self, x):
+        return ops.relu(self.bn(self.proj(x)) + self.f(x))
+
+
+class Shortcuts(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, pad_mode="pad", padding=1, has_bias=True)
+        self.stages = nn.SequentialCell(Block(), Block())
+
+    def construct(self, x):
+        return self.stages(self.stem(x))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("shapes")
+    (place / "bench_nets.py").write_text(_BENCH)
+    (place / "port_nets.py").write_text(_PORT)
+    return place
+
+
+def _found(folder: Path, name: str, size: str, **kwargs: object) -> list[Blame]:
+    entries = f"bench_nets:{name}", f"port_nets:{name}"
+    found = trueline.pair(*entries, size, folder=folder, steps=0, port_kwargs=kwargs or None)
+    return [blame for blame in found.blames if blame.stage is not Stage.INITIAL]
+
+
+def test_a_linear_layer_is_a_convolution_of_one_pixel(folder: Path) -> None:
+    assert _found(folder, "Head", "2x3x16x16") == []
+
+
+def test_layers_of_one_shape_go_with_the_layers_that_feed_them(folder: Path) -> None:
+    assert _found(folder, "Shortcuts", "2x3x8x8") == []
+
+
+def test_what_differs_at_another_size_alone_is_said_as_that(folder: Path) -> None:
+    (blame,) = _found(folder, "Head", "2x3x64x64", pad_mode="same")
+    assert (blame.cause, blame.confirmed) == (Cause.PADDING, True)
+    assert blame.line is not None and blame.line.line == _line("# stem")
+    assert "equal at 2x3x64x64, differs at 2x3x65x65" in blame.message.text("en")
+
+
+def _line(mark: str) -> int:
+    return 1 + next(place for place, line in enumerate(_PORT.splitlines()) if line.endswith(mark))
