@@ -27,14 +27,27 @@ class Head(nn.Module):
         return self.fc(self.act(self.conv_head(x)).flatten(1))
 
 
+class ConvNorm(nn.Module):
+    def __init__(self, kernel):
+        super().__init__()
+        self.conv = nn.Conv2d(8, 8, kernel, padding=kernel // 2, bias=False)
+        self.bn = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Sequential(nn.Conv2d(8, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8))
-        self.downsample = nn.Sequential(nn.Conv2d(8, 8, 1, bias=False), nn.BatchNorm2d(8))
+        self.conv1 = ConvNorm(3)
+        self.conv2 = ConvNorm(1)
+        self.downsample = ConvNorm(1)
 
     def forward(self, x):
-        return torch.relu(self.conv1(x) + self.downsample(x))
+        shortcut = x
+        x = self.conv2(torch.relu(self.conv1(x)))
+        return torch.relu(x + self.downsample(shortcut))
 
 
 class Shortcuts(nn.Module):
@@ -66,9 +79,11 @@ class Residual(nn.Cell):
         super().__init__()
         self.a = nn.Conv2d(8, 8, 3, pad_mode="pad", padding=1)
         self.a_bn = nn.BatchNorm2d(8)
+        self.b = nn.Conv2d(8, 8, 1)
+        self.b_bn = nn.BatchNorm2d(8)
 
     def construct(self, x):
-        return self.a_bn(self.a(x))
+        return self.b_bn(self.b(ops.relu(self.a_bn(self.a(x)))))
 
 
 class Block(nn.Cell):
