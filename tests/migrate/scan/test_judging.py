@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from trueline.apitable.pairs import Decisive, Difference, Example, Machine, Measured, Needed, Outcome, Table
 from trueline.migrate.scan.counterparts import Route
 from trueline.migrate.scan.judging import Judged, Verdict, judge
@@ -18,7 +20,8 @@ def judged(folder: Path, line: str, *rows: Measured, style: str | None = "classi
     """The first use that is called, judged by a table of these rows."""
     script = folder / "script.py"
     script.write_text(head + line)
-    use = next(use for use in uses_of(read_source(script, "script.py")) if use.kind is not UseKind.BASE)
+    uses = (use for use in uses_of(read_source(script, "script.py")) if use.line > head.count("\n"))
+    use = next(use for use in uses if use.kind is not UseKind.BASE)
     return judge(use, style, Table(Machine(), {(row.torch, row.mindspore): row for row in rows}))
 
 
@@ -191,3 +194,23 @@ def test_where_only_the_default_is_taken_every_other_value_is_refused(tmp_path: 
     assert judged(tmp_path, "F.elu(x)", elu).verdict is Verdict.MAPS
     assert judged(tmp_path, "F.elu(x, 1.0)", elu).verdict is Verdict.MAPS
     assert judged(tmp_path, "F.elu(x, 0.7)", elu).verdict is Verdict.RAISES
+
+
+def test_a_counterpart_that_refuses_some_calls_comes_after_one_that_does_not(tmp_path: Path) -> None:
+    some = Difference("raises", (), EXAMPLE)
+    mint = Measured("torch.nn.functional.dropout", "mindspore.mint.nn.functional.dropout", Outcome.EQUAL, cases=9)
+    classic = Measured("torch.nn.functional.dropout", "mindspore.ops.dropout", Outcome.EQUAL, cases=9)
+    refusing = msgspec.structs.replace(mint, differences=(some,))
+    assert judged(tmp_path, "F.dropout(x, 0.5)", mint, classic, style=None).counterpart == mint.mindspore
+    assert judged(tmp_path, "F.dropout(x, 0.5)", refusing, classic, style=None).counterpart == classic.mindspore
+
+
+def test_where_calls_are_refused_that_nothing_tells_apart_the_way_that_was_tried_is_taken(tmp_path: Path) -> None:
+    scatter = Measured("torch.Tensor.scatter_", "mindspore.ops.tensor_scatter_elements", Outcome.EQUAL, cases=9)
+    refusing = msgspec.structs.replace(scatter, differences=(Difference("raises", (), EXAMPLE),))
+    found = judged(tmp_path, "x.scatter_(1, index, 1)", refusing, head="from torch import ones\nx = ones(2)\n")
+    assert (found.use.name, found.verdict, found.counterpart) == (
+        "torch.Tensor.scatter_",
+        Verdict.WAY_OUT,
+        "mindspore.Tensor.scatter",
+    )

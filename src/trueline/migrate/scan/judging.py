@@ -56,6 +56,8 @@ _LABELS: Final = ("consistent", "names_differ", "defaults_differ", "differs", "n
 # Begins a condition that names an argument which must be left out.
 _DEFAULT: Final = "default:"
 _NOTHING: Final = Counterparts()
+# Stands for inputs of which nothing is known but that some are refused.
+_REFUSED: Final = "refused"
 # Of what can be written at all it is said how.
 _WRITTEN: Final = (Verdict.MAPS, Verdict.RELIES, Verdict.DIFFERS, Verdict.UNMEASURED, Verdict.NO_KERNEL)
 
@@ -106,7 +108,8 @@ def judge(use: Use, style: str | None = None, table: Table | None = None) -> Jud
     judged = [_of_pair(use, pair, found, table) for pair in chosen]
     if judged:
         best = min(judged, key=_rank)
-        if way is None or best.verdict in (Verdict.MAPS, Verdict.RELIES) or _is_likely(best) or _is_remark(way, best):
+        taken = best.verdict in (Verdict.MAPS, Verdict.RELIES) and not _may_be_refused(best, way)
+        if way is None or taken or _is_likely(best) or _is_remark(way, best):
             return best if way is None else replace(best, way=way)
     if way is not None:
         maps = way.kind in (WayKind.COUNTERPART, WayKind.DROP)
@@ -114,6 +117,11 @@ def judge(use: Use, style: str | None = None, table: Table | None = None) -> Jud
     if found.name:
         return Judged(use, Verdict.UNMEASURED, found)
     return Judged(use, Verdict.MISSING)
+
+
+def _may_be_refused(judged: Judged, way: WayOut | None) -> bool:
+    """Whether some calls are refused, nothing in this one tells which, and there is a way that was tried."""
+    return _REFUSED in judged.only_for and way is not None and bool(way.check)
 
 
 def _is_remark(way: WayOut, judged: Judged) -> bool:
@@ -133,12 +141,12 @@ def _is_same_by_documents(judged: Judged) -> bool:
     return judged.verdict is Verdict.UNMEASURED and same
 
 
-def _rank(judged: Judged) -> tuple[float, int, bool]:
-    """A pair that is documented as the same comes before one that needs arguments."""
+def _rank(judged: Judged) -> tuple[float, bool, int, bool]:
+    """A pair that is documented as the same comes before one that needs arguments, one that may refuse after it."""
     order = 0.5 if _is_same_by_documents(judged) else _ORDER.index(judged.verdict)
     label = judged.pair.documented if judged.pair is not None else "none"
     style = judged.pair.style if judged.pair is not None else ""
-    return (order, _LABELS.index(label), style != "mint")
+    return (order, _REFUSED in judged.only_for, _LABELS.index(label), style != "mint")
 
 
 def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | None) -> Judged:
@@ -210,7 +218,7 @@ def _differences(row: Measured, given: Given, source: str) -> tuple[tuple[Differ
         loud = difference.what in REFUSED and row.outcome is not Outcome.RAISES
         if loud and not inputs and not difference.values and not _lacks_argument(difference):
             # Some shapes, or values of an argument, are refused, and loudly.
-            inputs = ["refused"]
+            inputs = [_REFUSED]
         if inputs:
             only_for.update(dict.fromkeys(inputs))
         elif not any(condition.removeprefix(_DEFAULT) in needed for condition in difference.when):
@@ -251,6 +259,6 @@ def _conditions(difference: Difference, row: Measured, given: Given, source: str
         met = difference.met_by(argument, given.values[name])
         if met is None and difference.what in REFUSED:
             # Whether it is refused depends on a value that is not written here.
-            yield "refused"
+            yield _REFUSED
         else:
             yield None if met is False else ""

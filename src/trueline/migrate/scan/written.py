@@ -22,7 +22,8 @@ _STAND_INS: Final[dict[type, tuple[DrawnValue, str]]] = {bool: (True, "True"), i
 
 def written_otherwise(call: Call, pair: Documented, route: Route) -> tuple[str, ...]:
     """The arguments of torch's call that have another name, place or form in MindSpore's."""
-    if is_opaque(pair.mindspore_parameters) or not pair.mindspore_parameters:
+    if is_opaque(pair.mindspore_parameters) or not pair.mindspore_parameters or pair.kind is Kind.INITIALISER:
+        # An initialiser is an object here and a function there: what to write is said beside it.
         return ()
     by_class = pair.kind not in (Kind.FUNCTION, Kind.METHOD)
     ours = [name for name, _ in pair.torch_parameters]
