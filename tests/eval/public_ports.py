@@ -33,8 +33,10 @@ _KINDS = {
     "bias": {"missing_parameter", "parameters", "bias"},
     "BatchNorm": {"missing_parameter", "parameters", "extra_parameter"},
 }
-# True of a port where they are found, and no part of the truth, which speaks of evaluation at one size.
+# Differences of training.
 _BESIDE = {"initialisation", "dropout", "momentum"}
+# What both sides are built with: true where it has no effect, too.
+_BUILT = {"padding", "eps", "ceil_mode", "count_include_pad"}
 
 
 def main() -> int:
@@ -130,8 +132,10 @@ def _places(where: str) -> Iterator[tuple[str, set[int]]]:
 
 
 def _is_beside(finding: dict[str, Any]) -> bool:
+    """True of a port, and no part of its truth, which speaks of evaluation at one size and of ordinary values."""
     sizes = any(isinstance(one, dict) and "differs_at" in one for one in finding["evidence"])
-    return _cause(finding) in _BESIDE or (sizes and finding["confirmed"])
+    built = finding["latent"] and _cause(finding) in _BUILT
+    return _cause(finding) in _BESIDE or (finding["confirmed"] and (sizes or built))
 
 
 def _cause(finding: dict[str, Any]) -> str:
