@@ -8,7 +8,6 @@ is a cell, are called without an optimizer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
 
 import mindspore as ms
 import numpy as np
@@ -16,15 +15,9 @@ from mindspore.experimental.optim import SGD
 
 from trueline.adapters.lab.call import Answer, Call
 from trueline.adapters.lab.names import resolve
+from trueline.adapters.lab.schedules import built_schedule
 from trueline.adapters.mindspore.lab.values import answering, to_array, to_framework
 from trueline.kernel.array import Array
-
-# Functions that a schedule takes as an argument, by name.
-FACTORS: Final = {
-    "halving": lambda step: 0.5**step,
-    "inverse": lambda step: 1.0 / (step + 1),
-    "constant": lambda step: 0.9,  # noqa: ARG005 - a schedule passes the step
-}
 
 
 @answering
@@ -46,7 +39,7 @@ def run(call: Call, arrays: Sequence[Array]) -> Answer:
 def _stepped(call: Call, arrays: Sequence[Array]) -> list[float]:
     parameter = ms.Parameter(ms.Tensor(np.zeros(1, np.float32)), name="weight")
     optimizer = SGD([parameter], lr=call.more["rate"])
-    schedule = _built(call.name, call.build, optimizer, arrays)
+    schedule = built_schedule(call.name, call.build, optimizer, lambda spec: to_framework(spec, arrays))
     gradient = ms.Tensor(np.zeros(1, np.float32))
     metrics = call.more.get("metrics")
     rates = []
@@ -58,19 +51,6 @@ def _stepped(call: Call, arrays: Sequence[Array]) -> list[float]:
         else:
             schedule.step(metrics[step])
     return rates
-
-
-def _built(name: str, build: Any, optimizer: Any, arrays: Sequence[Array]) -> Any:
-    arguments = dict(build)
-    inner = arguments.pop("schedulers", None)
-    named = {word: to_framework(spec, arrays) for word, spec in arguments.items()}
-    if "lr_lambda" in named:
-        named["lr_lambda"] = FACTORS[named["lr_lambda"]]
-    if inner is not None:
-        named["schedulers"] = [
-            _built(one["module"]["name"], one["module"]["build"], optimizer, arrays) for one in inner
-        ]
-    return resolve(name)(optimizer, **named)
 
 
 def _rates(rates: Sequence[float]) -> Answer:
