@@ -52,7 +52,12 @@ def main() -> int:
     rows = []
     for port in ports:
         if asked.only in port["port"]:
-            rows.append(judged(port, paired(port, asked)))
+            small = "2x3x" + "x".join([str(asked.size)] * 2)
+            answer = paired(port, asked, small)
+            if "refused" in answer and small != port["input"]:
+                # Made for one size only.
+                answer = paired(port, asked, port["input"])
+            rows.append(judged(port, answer))
             print(_line(rows[-1]), flush=True)
     page = rendered(rows, asked.size)
     print("\n".join(page.splitlines()[4:8]))
@@ -62,15 +67,14 @@ def main() -> int:
     return 0
 
 
-def paired(port: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
+def paired(port: dict[str, Any], asked: argparse.Namespace, size: str) -> dict[str, Any]:
     """What ``trueline pair`` answers; ``refused`` where it gives no answer."""
     bench = port["bench"].replace(":", "__")
     paths = os.pathsep.join(map(str, (asked.deps.resolve(), asked.folder.resolve())))
-    channels = "2x3x" + "x".join([str(asked.size)] * 2)
     with tempfile.TemporaryDirectory() as folder:
         told = subprocess.run(
             [
-                *(sys.executable, "-m", "trueline", "pair", "--json", "--input", channels),
+                *(sys.executable, "-m", "trueline", "pair", "--json", "--input", size),
                 *("--bench", f"factories:bench_{bench}", "--port", f"factories:port_{port['port']}"),
             ],
             capture_output=True,

@@ -59,6 +59,29 @@ class Shortcuts(nn.Module):
 
     def forward(self, x):
         return self.b2(self.b1(self.stem(x)))
+
+
+class GELU(nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, x):
+        return nn.functional.gelu(x)
+
+
+class Mixing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dw = nn.Conv2d(3, 6, 3, padding=1)
+        self.fc1 = nn.Conv2d(6, 24, 1)
+        self.act = GELU()
+        self.fc2 = nn.Conv2d(24, 6, 1)
+        self.head = nn.Linear(6, 4)
+
+    def forward(self, x):
+        x = self.dw(x)
+        x = x + self.fc2(self.act(self.fc1(x)))
+        return self.head(x.mean((2, 3)))
 """
 _PORT = """
 from mindspore import nn, ops
@@ -72,6 +95,21 @@ class Head(nn.Cell):
 
     def construct(self, x):
         return self.classifier(self.stem(x).mean((2, 3)))
+
+
+class Mixing(nn.Cell):
+    def __init__(self, approximate=False):
+        super().__init__()
+        self.dw = nn.Conv2d(3, 6, 3, pad_mode="pad", padding=1, has_bias=True)
+        self.fc1 = nn.Dense(6, 24)
+        self.act = nn.GELU(approximate=approximate)  # gelu
+        self.fc2 = nn.Dense(24, 6)
+        self.head = nn.Dense(6, 4)
+
+    def construct(self, x):
+        x = self.dw(x)
+        y = self.fc2(self.act(self.fc1(x.transpose(0, 2, 3, 1))))
+        return self.head((x + y.transpose(0, 3, 1, 2)).mean((2, 3)))
 
 
 class Residual(nn.Cell):
@@ -124,6 +162,14 @@ def _found(folder: Path, name: str, size: str, **kwargs: object) -> list[Blame]:
 
 def test_a_linear_layer_is_a_convolution_of_one_pixel(folder: Path) -> None:
     assert _found(folder, "Head", "2x3x16x16") == []
+
+
+def test_channels_may_be_last_in_between(folder: Path) -> None:
+    assert _found(folder, "Mixing", "2x3x8x10") == []
+    (blame,) = _found(folder, "Mixing", "2x3x8x10", approximate=True)
+    assert (blame.cause, blame.confirmed) == (Cause.GELU_FORM, True)
+    assert blame.line is not None and blame.line.line == _line("# gelu")
+    assert "approximate=False in the benchmark" in blame.message.text("en")
 
 
 def test_layers_of_one_shape_go_with_the_layers_that_feed_them(folder: Path) -> None:

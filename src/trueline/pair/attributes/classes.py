@@ -82,9 +82,26 @@ def likely_activations(modules: Modules) -> Iterator[Difference]:
             row, TORCH if row.torch[0] else MINDSPORE, "", next(filter(None, (*row.torch, *row.mindspore)))
         )
         target = KnownLayer(row, flavour, framework, "")
-        if theirs.counterpart(flavour):
+        if ours is not None and ours.kind is row and values:
+            yield from _in_form(modules, ours, values)
+        elif theirs.counterpart(flavour):
             names = (modules.bench.type, ours.word if ours is not None else modules.port.type)
             yield _instead(Cause.ACTIVATION, theirs, target, values, names)
+
+
+def _in_form(modules: Modules, ours: KnownLayer, values: Mapping[str, Json]) -> Iterator[Difference]:
+    """The same activation with other arguments."""
+    port = modules.port
+    here, now = ours.read(port.arguments, port.attributes), ours.named(port.arguments) or dict(port.attributes)
+    for name, wanted in values.items():
+        written = ours.written(name, wanted)
+        attribute = ours.kind.has.get(name)
+        if attribute is None or not attribute.cause or written is None or alike(wanted, here.get(name)):
+            continue
+        given = {word: now[word] for word in written if word in now}
+        spelled = attribute.spelled(ours.flavour) or name
+        change = Change(written)
+        yield Difference(Cause(attribute.cause), spelled, wanted, here.get(name), change, typed(written), typed(given))
 
 
 def _cause(theirs: KnownLayer, ours: KnownLayer | None) -> Cause:

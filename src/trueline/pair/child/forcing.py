@@ -27,6 +27,8 @@ _ULP: Final = 2.0**-23
 _POOL_SIZE: Final = 1_048_573
 # Whether numbers are whole, so many of them mostly show.
 _GLANCE_SIZE: Final = 256
+# Number, channels, height and width, in one order or the other.
+_IMAGE_AXES: Final = 4
 
 
 def force(host: Host, question: Force) -> ForcedRun:
@@ -241,12 +243,22 @@ def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Arr
 
 
 def _laid_as(array: Array, shape: Sequence[int]) -> Array:
-    """An array in a shape that differs by axes of one element: a 1x1 convolution is a linear layer on (n, c, 1, 1).
+    """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
 
-    What a network gives out keeps its own: there a caller sees the difference.
+    A 1x1 convolution is a linear layer, on (n, c, 1, 1) and on (n, h, w, c). What a network gives out keeps its own
+    shape: there a caller sees the difference.
     """
-    alike = [size for size in array.shape if size != 1] == [size for size in shape if size != 1]
-    return array.reshape(shape) if alike else array
+    wanted = tuple(shape)
+    if array.shape == wanted:
+        return array
+    if [size for size in array.shape if size != 1] == [size for size in wanted if size != 1]:
+        return array.reshape(wanted)
+    if array.ndim == _IMAGE_AXES:
+        for source, target in ((1, -1), (-1, 1)):
+            moved = np.moveaxis(array, source, target)
+            if moved.shape == wanted:
+                return np.ascontiguousarray(moved)
+    return array
 
 
 def _is_whole(array: Array) -> bool:
