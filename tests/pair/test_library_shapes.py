@@ -61,6 +61,16 @@ class Shortcuts(nn.Module):
         return self.b2(self.b1(self.stem(x)))
 
 
+class Single(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 6)
+        self.bn = nn.BatchNorm1d(6)
+
+    def forward(self, x):
+        return self.bn(self.fc(x))
+
+
 class GELU(nn.Module):
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -95,6 +105,16 @@ class Head(nn.Cell):
 
     def construct(self, x):
         return self.classifier(self.stem(x).mean((2, 3)))
+
+
+class Single(nn.Cell):
+    def __init__(self, eps=1e-5):
+        super().__init__()
+        self.fc = nn.Dense(8, 6)
+        self.bn = nn.BatchNorm1d(6, eps=eps)  # eps
+
+    def construct(self, x):
+        return self.bn(self.fc(x))
 
 
 class Mixing(nn.Cell):
@@ -154,9 +174,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def _found(folder: Path, name: str, size: str, **kwargs: object) -> list[Blame]:
+def _found(folder: Path, name: str, size: str, *, steps: int = 0, **kwargs: object) -> list[Blame]:
     entries = f"bench_nets:{name}", f"port_nets:{name}"
-    found = trueline.pair(*entries, size, folder=folder, steps=0, port_kwargs=kwargs or None)
+    found = trueline.pair(*entries, size, folder=folder, steps=steps, port_kwargs=kwargs or None)
     return [blame for blame in found.blames if blame.stage is not Stage.INITIAL]
 
 
@@ -181,6 +201,13 @@ def test_what_differs_at_another_size_alone_is_said_as_that(folder: Path) -> Non
     assert (blame.cause, blame.confirmed) == (Cause.PADDING, True)
     assert blame.line is not None and blame.line.line == _line("# stem")
     assert "equal at 2x3x64x64, differs at 2x3x65x65" in blame.message.text("en")
+
+
+def test_a_single_sample_is_given_twice_where_training_refuses_one(folder: Path) -> None:
+    assert _found(folder, "Single", "1x8", steps=2) == []
+    found = _found(folder, "Single", "1x8", steps=2, eps=0.1)
+    (blame,) = [blame for blame in found if blame.stage is Stage.FORWARD]
+    assert (blame.cause, blame.confirmed, blame.line and blame.line.line) == (Cause.EPS, True, _line("# eps"))
 
 
 def _line(mark: str) -> int:

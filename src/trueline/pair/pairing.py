@@ -174,7 +174,10 @@ class _Pairing:
         if options.steps:
             explained = any(blame.confirmed and moves_curve(blame) for stage in stages for blame in stage.blames)
             steps, seed = options.steps, options.seed
-            stages.append(curve_stage(bench, port, self.parts, inputs, steps=steps, seed=seed, explained=explained))
+            # Where training refuses a single sample, the curve needs several too.
+            several = len(forward.inputs[0]) > len(inputs[0]) if inputs and inputs[0].ndim else False
+            given = forward.inputs if several else inputs
+            stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)

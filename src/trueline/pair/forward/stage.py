@@ -101,7 +101,7 @@ def run_forward(
     far = far_causes(sides, aligned, smallest.isolated, smallest.port, inputs)
     blames += [blame for blame in far if is_below(blame.module, below)]
     progress("train")
-    recordings = _recorded(sides, inputs, train=True)
+    inputs, recordings = _trained(sides, inputs)
     trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
     blamed = {path for blame in blames if not blame.latent for path in (blame.module, *also_in(blame))}
     blames += [blame for blame in _causes(sides, aligned, trained, recordings[1], below) if blame.module not in blamed]
@@ -206,6 +206,22 @@ def _known(blames: Sequence[Blame]) -> set[tuple[str, Cause]]:
 def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
     bench, port = sides
     return bench.answer(Record(inputs, train=train, send=True)), port.answer(Record(inputs, train=train, send=False))
+
+
+def _trained(sides: tuple[Side, Side], inputs: Sequence[Array]) -> tuple[Sequence[Array], tuple[Recording, Recording]]:
+    """Both sides in training; a single sample is given twice where statistics of one are refused."""
+    try:
+        return inputs, _recorded(sides, inputs, train=True)
+    except SideTrouble as trouble:
+        if trouble.message.id != "side.raised_running" or any(array.ndim < 1 or len(array) != 1 for array in inputs):
+            raise
+        several = [np.concatenate([array, _other_sample(array)]) for array in inputs]
+        return several, _recorded(sides, several, train=True)
+
+
+def _other_sample(array: Array) -> Array:
+    """A sample of the same numbers in another order."""
+    return np.roll(array.reshape(1, -1), 1, axis=1).reshape(array.shape)
 
 
 def _causes(
