@@ -256,3 +256,13 @@ def degrees(count, index, weights):
     draft = drafted(tmp_path, text)
     assert "found = index_add(found, 0, index, weights)" in draft.text and "found = found.clamp(max=2.5)" in draft.text
     assert "    shared.fill_(3.0)" in draft.text and [left.line for left in draft.left] == [10]
+
+
+def test_an_argument_is_computed_once(tmp_path: Path) -> None:
+    source = (
+        "import torch.nn as nn\nimport torch.nn.functional as F\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.drop = nn.Dropout(0.5)\n\n    def forward(self, x):\n"
+        "        return F.normalize(self.drop(x), dim=1)\n"
+    )
+    draft = drafted(tmp_path, source)
+    assert draft.text.count("self.drop(x)") == 1 and not draft.left

@@ -17,6 +17,7 @@ from trueline.migrate.rewrite.edits import Span
 from trueline.migrate.rewrite.sheet import Sheet
 
 _SELF: Final = "self"
+_SIZES: Final = frozenset(("size", "dim", "numel", "len", "int"))
 _PART: Final = re.compile(r"\[\[.*?\]\]|\{\w+(?::\w+)?\}|\$[\w.]+\$|&\w+")
 _TYPES: Final = {"floating": float, "whole": int, "truth": bool}
 _ATOMS: Final = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict)
@@ -34,6 +35,12 @@ class Form:
         """The arguments that must be given."""
         bare = re.sub(r"\[\[.*?\]\]", "", self.text)
         return frozenset(re.findall(r"\{(\w+)", bare)) - {_SELF}
+
+    @property
+    def repeated(self) -> frozenset[str]:
+        """The arguments that stand in it more than once."""
+        names = re.findall(r"\{(\w+)", self.text)
+        return frozenset(name for name in names if names.count(name) > 1)
 
     @property
     def known(self) -> frozenset[str]:
@@ -105,10 +112,19 @@ def written(sheet: Sheet, call: ast.Call, row: Row, receiver: ast.expr | None) -
         wanted = dict(form.when)
         if any(name not in given or literal(given[name]) != (True, value) for name, value in wanted.items()):
             continue
+        if any(_computes(given[name]) for name in form.repeated if name in given):
+            # Written twice, it would be computed twice: a draw, or an update of statistics, would be another one.
+            continue
         pieces = _Writer(sheet, Bound(given, bound.rest), rest, receiver).pieces(form.text)
         if pieces is not None and not _loses_comment(sheet, call, pieces):
             return pieces
     return None
+
+
+def _computes(node: ast.expr) -> bool:
+    """Whether an expression calls something that may not give the same twice: anything but sizes."""
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return any(getattr(function, "attr", getattr(function, "id", "")) not in _SIZES for function in calls)
 
 
 def _loses_comment(sheet: Sheet, call: ast.Call, pieces: Sequence[str | Span]) -> bool:

@@ -125,8 +125,10 @@ def is_tensor(parameter: ParamInfo) -> bool:
 
 
 def says_something(described: Described, parameter: ParamInfo) -> bool:
-    """Whether a tensor without a counterpart says anything: another's second name, or what a framework always has."""
-    if parameter.shared_with is not None:
+    """Whether a tensor without a counterpart says anything: not another's second name, a buffer, or what a framework
+    always has."""
+    if parameter.shared_with is not None or parameter.buffer:
+        # What a buffer is for shows in the forward pass; the other framework may hold it as a plain tensor.
         return False
     path, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
     layer = layer_of_class(described.classes.get(path, ""))

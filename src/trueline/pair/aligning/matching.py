@@ -56,23 +56,46 @@ def match_calls(
         for here, there in {**pairs, **silent}.items()
         if (port.calls[here].path, port.calls[here].call) not in without
     }
+    # What a known layer holds on both sides is a part of it: its tensors are compared with the layer as a whole.
+    layers = {here for here, there in pairs.items() if here in both and _is_layer(aligned, bench.calls[there].path)}
+    both = {here: there for here, there in both.items() if here in pairs or not _is_inside(port, here, layers)}
+    own = {
+        here: _own_result(aligned, bench, there) if _is_plain(aligned, port.calls[here].path) else None
+        for here, there in both.items()
+    }
     holding = (_holders(port, both.keys()), _holders(bench, both.values()))
     return [
         Matched(
             bench.calls[there],
             port.calls[here],
-            here not in holding[0] and there not in holding[1],
+            here not in holding[0] and (there not in holding[1] or own[here] is not None),
             here in silent,
-            _own_result(aligned, bench, there) if not port.children.get(here) else None,
+            own[here],
         )
         for here, there in sorted(both.items())
     ]
 
 
+def _is_layer(aligned: Aligned, path: str) -> bool:
+    return layer_of_class(aligned.bench.classes.get(path, "")) is not None
+
+
+def _is_plain(aligned: Aligned, path: str) -> bool:
+    """Whether a layer of the port is the framework's own class, with nothing added."""
+    return aligned.port.types.get(path) == aligned.port.classes.get(path, "").rpartition(".")[2]
+
+
+def _is_inside(recording: Recording, place: int, layers: Collection[int]) -> bool:
+    above = recording.calls[place].parent
+    while above is not None and above not in layers:
+        above = recording.calls[above].parent
+    return above is not None
+
+
 def _own_result(aligned: Aligned, bench: Recording, place: int) -> int | None:
     """Where that lies which a layer gives to the first module that it holds; None for one that holds none."""
     call = bench.calls[place]
-    if layer_of_class(aligned.bench.classes.get(call.path, "")) is None or len(call.outs) != 1:
+    if not _is_layer(aligned, call.path) or len(call.outs) != 1:
         return None
     held = (inner for child in bench.children.get(place, ()) for inner in bench.calls[child].ins)
     own = next(held, None)

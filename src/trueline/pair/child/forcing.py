@@ -27,8 +27,8 @@ _ULP: Final = 2.0**-23
 _POOL_SIZE: Final = 1_048_573
 # Whether numbers are whole, so many of them mostly show.
 _GLANCE_SIZE: Final = 256
-# Number, channels, height and width, in one order or the other.
-_IMAGE_AXES: Final = 4
+# A number, channels, and at least one axis more.
+_CHANNEL_AXES: Final = 3
 
 
 def force(host: Host, question: Force) -> ForcedRun:
@@ -245,20 +245,23 @@ def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Arr
 def _laid_as(array: Array, shape: Sequence[int]) -> Array:
     """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
 
-    A 1x1 convolution is a linear layer, on (n, c, 1, 1) and on (n, h, w, c). What a network gives out keeps its own
-    shape: there a caller sees the difference.
+    A 1x1 convolution is a linear layer, on (n, c, 1, 1), on (n, h, w, c) and on (n, h * w, c). What a network gives
+    out keeps its own shape: there a caller sees the difference.
     """
     wanted = tuple(shape)
     if array.shape == wanted:
         return array
     if [size for size in array.shape if size != 1] == [size for size in wanted if size != 1]:
         return array.reshape(wanted)
-    if array.ndim == _IMAGE_AXES:
-        for source, target in ((1, -1), (-1, 1)):
-            moved = np.moveaxis(array, source, target)
-            if moved.shape == wanted:
-                return np.ascontiguousarray(moved)
-    return array
+    if array.ndim < _CHANNEL_AXES:
+        return array
+    last = np.moveaxis(array, 1, -1)
+    tokens = (last.shape[0], int(np.prod(last.shape[1:-1])), last.shape[-1])
+    first = np.moveaxis(array, -1, 1)
+    fitting = next((moved for moved in (last, first) if moved.shape == wanted), None)
+    if fitting is None and wanted == tokens:
+        fitting = last.reshape(tokens)
+    return np.ascontiguousarray(fitting) if fitting is not None else array
 
 
 def _is_whole(array: Array) -> bool:

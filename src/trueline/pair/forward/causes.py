@@ -90,7 +90,7 @@ class Causes:
             blames = find_causes(self.port, modules, reference, stage=stage)
             if fewer:
                 blames += self._lacking(fault, recording, reference, stage, blames)
-        alone = not fault.between and self._is_known(fault.matched)
+        alone = not fault.between and self._is_known(fault.matched) and not _holds(fault, recording)
         if any(blame.confirmed for blame in blames) or not fault.forward or alone:
             return blames
         # A module of the user's own, or code between layers: what it does inside.
@@ -257,6 +257,12 @@ def block_of(
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
     return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+
+
+def _holds(fault: Fault, recording: Recording) -> bool:
+    """Whether a layer of either side calls modules that it holds."""
+    sides = (fault.reference.recording, fault.matched.bench), (recording, fault.matched.port)
+    return any(side.children.get(side.calls.index(call)) for side, call in sides)
 
 
 def _caller(recording: Recording, call: Call) -> str:
