@@ -266,3 +266,32 @@ def test_an_argument_is_computed_once(tmp_path: Path) -> None:
     )
     draft = drafted(tmp_path, source)
     assert draft.text.count("self.drop(x)") == 1 and not draft.left
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "r = y\n        y *= 2\n        return y - 3 * r",
+        "v = y[:, :3]\n        v += 1\n        return y",
+        "held = [y]\n        y += 1\n        return held[0] + y",
+        "self.h = y\n        y -= 1\n        return self.h",
+        "self.ema.mul_(0.9)\n        return y",
+    ],
+)
+def test_what_changes_a_tensor_under_another_name_is_noted(tmp_path: Path, body: str) -> None:
+    source = (
+        "import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
+        "        self.register_buffer('ema', torch.zeros(4))\n\n"
+        f"    def forward(self, x):\n        y = self.fc(x)\n        {body}\n"
+    )
+    assert len(drafted(tmp_path, source).left) == 1
+
+
+def test_a_tensor_of_one_name_is_changed_without_a_note(tmp_path: Path) -> None:
+    source = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.fc = nn.Linear(4, 4)\n\n    def forward(self, x):\n        out = self.fc(x)\n"
+        "        out += x\n        return out\n"
+    )
+    assert not drafted(tmp_path, source).left

@@ -104,3 +104,17 @@ def test_a_default_that_another_form_of_the_call_gives_is_not_relied_on(tmp_path
 def test_a_remark_on_the_counterpart_does_not_hide_that_it_differs(tmp_path: Path) -> None:
     sentence = said(tmp_path, "nn.Embedding(10, 4, padding_idx=0)")
     assert "gradient" in sentence and "embedding_table=Normal(1.0)" in sentence
+
+
+def test_layers_of_mindspore_are_written_with_torchs_arguments(tmp_path: Path) -> None:
+    def of(line: str) -> tuple[str, tuple[str, ...]]:
+        script = tmp_path / "script.py"
+        script.write_text("from mindspore import nn\n" + line)
+        found = judge(next(use for use in uses_of(read_source(script, "script.py")) if use.line == 2), "classic")
+        return found.verdict.value, found.written
+
+    assert of("nn.BatchNorm2d(8, momentum=0.99)") == ("maps", ("momentum=0.01",))
+    assert of("nn.BatchNorm2d(8)") == ("maps", ())
+    assert of("nn.Conv2d(3, 8, 3, pad_mode='pad', padding=1, has_bias=True)") == ("maps", ("bias=True",))
+    assert of("nn.AvgPool2d(3, 2, pad_mode='same')")[0] == "differs"
+    assert of("nn.Dense(3, 4)") == ("maps", ())

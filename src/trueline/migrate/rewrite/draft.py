@@ -14,6 +14,7 @@ from trueline.migrate.rewrite.classes import Classes, known_classes
 from trueline.migrate.rewrite.fstrings import mend_positions
 from trueline.migrate.rewrite.handed_on import taken
 from trueline.migrate.rewrite.imports import write_imports
+from trueline.migrate.rewrite.in_place import note_in_place
 from trueline.migrate.rewrite.initial import write_initial
 from trueline.migrate.rewrite.loaders import write_loaders
 from trueline.migrate.rewrite.modes import write_modes
@@ -89,6 +90,7 @@ def _drafted(sheet: Sheet, file: SourceFile) -> Draft:
     write_checkpoints(sheet)
     write_calls(sheet)
     write_names(sheet)
+    note_in_place(sheet)
     drop_idle(sheet)
     write_imports(sheet)
     write_notes(sheet)

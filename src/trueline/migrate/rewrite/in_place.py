@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from trueline.migrate.rewrite.kinds import MODULE
+from trueline.apitable.given import public_names
+from trueline.migrate.rewrite.kinds import MODULE, TENSOR
 from trueline.migrate.rewrite.sheet import Sheet
 from trueline.model.message import message
 
+_IN_PLACE: Final = re.compile(r"[a-z]_$")
+# They change no number.
+_HARMLESS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_"))
+# Methods whose result shares its numbers with the tensor.
+_VIEWS: Final = frozenset(
+    ("view", "view_as", "reshape", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand", "narrow", "select")
+)
 # Functions that give a tensor of their own.
 _MAKERS: Final = frozenset(
     f"torch.{word}"
@@ -107,3 +116,54 @@ def _renewed(method: ast.FunctionDef, name: str, after: int, before: int) -> boo
         and any(isinstance(one, ast.Name) and one.id == name for target in node.targets for one in ast.walk(target))
         for node in ast.walk(method)
     )
+
+
+def note_in_place(sheet: Sheet) -> None:
+    """Note what changes a tensor under all its names, and would change one name here, or nothing."""
+    noted = {left.line for left in sheet.left}
+    written = {(done.line, done.name.rpartition(".")[2]) for done in sheet.done}
+    offered = public_names()["torch.Tensor"]
+    for call in sheet.calls():
+        function = call.func
+        if not isinstance(function, ast.Attribute) or not _IN_PLACE.search(function.attr) or sheet.names.full(function):
+            continue
+        shown = function.attr in offered and sheet.edits.shows(sheet.at.of(function))
+        if (call.lineno, function.attr) in written or function.attr in _HARMLESS:
+            continue
+        if shown and call.lineno not in noted:
+            name = f"torch.Tensor.{function.attr}"
+            sheet.leave(call, name, message("rewrite.in_place_method", name=name))
+    for node in ast.walk(sheet.tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and _is_shared(sheet, node):
+            sheet.leave(node, node.target.id, message("rewrite.in_place_names", name=node.target.id))
+
+
+def _is_shared(sheet: Sheet, change: ast.AugAssign) -> bool:
+    """Whether a tensor that is changed may have another name, or hold the elements of one that does."""
+    target = change.target
+    assert isinstance(target, ast.Name)
+    if sheet.kinds.of(target) != TENSOR:
+        return False
+    for node in ast.walk(sheet.names.scope(target)):
+        if isinstance(node, ast.Assign) and node.lineno < change.lineno:
+            own = any(isinstance(name, ast.Name) and name.id == target.id for name in node.targets)
+            held = _held_names(node.value)
+            if (own and held - {target.id}) or (not own and target.id in held):
+                return True
+    return False
+
+
+def _held_names(value: ast.expr) -> set[str]:
+    """The names whose tensors an expression gives on, whole or as a view; "self" for what an object holds."""
+    match value:
+        case ast.Name():
+            return {value.id}
+        case ast.List() | ast.Tuple() | ast.Set():
+            return {name for element in value.elts for name in _held_names(element)}
+        case ast.Dict():
+            return {name for element in value.values for name in _held_names(element)}
+        case ast.Subscript() | ast.Attribute():
+            return _held_names(value.value)
+        case ast.Call(func=ast.Attribute(value=receiver, attr=word)) if word in _VIEWS:
+            return _held_names(receiver)
+    return set()

@@ -22,7 +22,7 @@ from trueline.apitable.pairs import (
 from trueline.apitable.ways_out import WayKind, WayOut, way_out
 from trueline.migrate.scan.arguments import OF_TORCH_ALONE, Given, Relied, documented_reliance, given_by, relied_on
 from trueline.migrate.scan.counterparts import Counterparts, Route, counterparts
-from trueline.migrate.scan.written import written_otherwise
+from trueline.migrate.scan.written import written_in_torch, written_otherwise
 from trueline.script.uses.use import Use, UseKind
 
 
@@ -165,13 +165,18 @@ def _of_pair(use: Use, pair: Documented, found: Counterparts, table: Table | Non
         met: tuple[Difference, ...] = (),
     ) -> Judged:
         written: tuple[str, ...] = ()
-        if use.call is not None and source == TORCH and verdict in _WRITTEN and use.kind is not UseKind.BASE:
-            written = written_otherwise(use.call, pair, found.route)
+        if use.call is not None and verdict in _WRITTEN and use.kind is not UseKind.BASE:
+            written = in_torch if source == MINDSPORE else written_otherwise(use.call, pair, found.route)
         return Judged(
             use, verdict, found, pair, row, relied, only_for, given.whole, left_out=lacking, met=met, written=written
         )
 
     lacking = _lacking(pair, given, source)
+    in_torch, not_in_torch = written_in_torch(use.call, given.values, pair) if source == MINDSPORE else ((), ())
+    if not_in_torch:
+        # A padding of "same" that torch does not have for a stride, a mode of a pooling.
+        lacking = not_in_torch
+        return judged(Verdict.DIFFERS)
     if "generator" in lacking:
         # Numbers drawn from a generator of the script's own are other numbers without it.
         return judged(Verdict.DIFFERS)

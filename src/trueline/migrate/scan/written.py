@@ -1,11 +1,12 @@
-"""How the arguments of a call are written in MindSpore's, where that is not as they stand in torch's."""
+"""How the arguments of a call are written in the other framework's, where that is not as they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
+from trueline.apitable.attributes import KnownLayer, known_layer
 from trueline.apitable.literals import UNKNOWN, same, value_of
 from trueline.apitable.pairs import Documented, Kind
 from trueline.apitable.synonyms import synonyms
@@ -44,6 +45,48 @@ def written_otherwise(call: Call, pair: Documented, route: Route) -> tuple[str, 
             make = _by_class if by_class else _by_name
             found += make(pair, argument.name, argument.text, theirs, None)
     return tuple(found)
+
+
+def written_in_torch(
+    call: Call | None, given: Mapping[str, str], pair: Documented
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The arguments of a layer of MindSpore's that are written otherwise in torch's, and those that torch's lacks."""
+    ours, theirs = known_layer(pair.mindspore), known_layer(pair.torch)
+    if ours is None or theirs is None or ours.kind is not theirs.kind:
+        return (), ()
+    values = {name: value for name, text in given.items() if (value := value_of(text)) is not UNKNOWN}
+    defaults = {name: value_of(default) for name, default in pair.mindspore_parameters if default is not None}
+    whole = {**{name: value for name, value in defaults.items() if value is not UNKNOWN}, **values}
+    try:
+        shared = ours.read({name: value for name, value in whole.items() if name in values or name not in given}, {})
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        # A value that no such layer takes.
+        return (), ()
+    written: dict[str, str] = {}
+    lacking: list[str] = []
+    placed = [argument.name for argument in call.arguments].count(None) if call is not None else 0
+    names = ([name for name, _ in side] for side in (pair.mindspore_parameters, pair.torch_parameters))
+    by_place = list(zip(*names, strict=False))[:placed]
+    for name, attribute in ours.kind.has.items():
+        spelled = attribute.spelled(ours.flavour)
+        beside = "pad_mode" if name == "padding" else spelled
+        if name not in shared or not {spelled, beside} & set(values):
+            continue
+        found = theirs.written(name, shared[name]) if not _is_uneven(ours, name, shared) else None
+        if found is not None and len(found) == 1 and (spelled, next(iter(found))) in by_place:
+            continue
+        if found is None:
+            lacking.append(beside if beside in values else spelled)
+        elif list(found) != [spelled] or not same(value_of(repr(found[spelled])), values.get(spelled, UNKNOWN)):
+            written |= {other: repr(made) for other, made in found.items()}
+    return tuple(f"{other}={source}" for other, source in written.items()), tuple(lacking)
+
+
+def _is_uneven(layer: KnownLayer, name: str, has: Mapping[str, object]) -> bool:
+    """Whether a padding is one that torch has not: "same" in a pooling, or where a window steps further."""
+    stride = has.get("stride", 1)
+    steps = set(stride) if isinstance(stride, list | tuple) else {stride}
+    return name == "padding" and has[name] == "same" and (layer.kind.family == "pooling" or steps != {1})
 
 
 def _placed(call: Call, names: Sequence[str]) -> Iterator[tuple[str, str]]:
