@@ -157,3 +157,10 @@ def test_rewriting_takes_no_other_work(tmp_path: Path) -> None:
     answer = json.loads(done.stdout)
     assert list(faults(answer, SCHEMA, SCHEMA)) == []
     assert (tmp_path / "out" / "net.py").exists()
+
+
+def test_files_of_the_framework_that_is_gone_to_are_said_to_be_written_already(tmp_path: Path) -> None:
+    script = tmp_path / "net.py"
+    script.write_text("import torch\n\nx = torch.ones(2)\n")
+    done = call("scan", str(script), "--to", "torch")
+    assert (done.exit_code, "written for PyTorch already" in " ".join(done.output.split())) == (0, True)

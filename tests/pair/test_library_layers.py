@@ -119,3 +119,30 @@ def test_what_is_built_otherwise_is_confirmed_at_its_line(
     folder: Path, kwargs: dict[str, object], cause: Cause, mark: str
 ) -> None:
     assert _causes(folder, **kwargs) == [(cause, True, "port_of_library.py", _line(mark))]
+
+
+_HOLDING = """
+import torch
+from torch import nn
+
+
+class NormAct(nn.BatchNorm2d):
+    def __init__(self, width, momentum):
+        super().__init__(width, momentum=momentum)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(super().forward(x))
+
+
+def net(momentum=0.05):
+    return nn.Sequential(nn.Conv2d(3, 8, 3), NormAct(8, momentum), nn.Conv2d(8, 4, 1))
+"""
+
+
+def test_statistics_of_a_layer_that_holds_its_activation_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text(_HOLDING)
+    assert trueline.pair("nets:net", "nets:net", "4x3x8x8", folder=tmp_path, steps=0).blames == []
+    found = trueline.pair("nets:net", "nets:net", "4x3x8x8", folder=tmp_path, steps=0, port_kwargs={"momentum": 0.3})
+    (blame,) = [blame for blame in found.blames if blame.confirmed]
+    assert (blame.cause, blame.module) == (Cause.MOMENTUM, "1")

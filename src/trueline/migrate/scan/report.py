@@ -85,6 +85,9 @@ def exit_of(scan: Scan) -> Exit:
 def conclusion(scan: Scan) -> Message:
     """How much of the project maps, in one sentence."""
     if not scan.total:
+        names = {"source": NAMES[scan.source], "target": NAMES[scan.target]}
+        if any(use.framework == scan.target for file in scan.files for use in file.uses):
+            return message("scan.written_already", **names)
         return message("scan.nothing", count=len(scan.files))
     return message(
         "scan.conclusion",
