@@ -19,7 +19,6 @@ SAME = {
     "torch.nn.modules.conv.Conv2d.forward": "torch.nn.Conv2d.forward",
     "torch.nn.modules.module.Module.parameters": "torch.nn.Module.parameters",
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",
-    "torch.random.manual_seed": "torch.manual_seed",
     "torch.serialization.load": "torch.load",
     "torch._tensor.Tensor": "torch.Tensor",
     "torch.amp.grad_scaler.GradScaler": "torch.amp.GradScaler",
@@ -32,8 +31,9 @@ SAME = {
     "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
     "torch.utils.tensorboard.writer.SummaryWriter": "torch.utils.tensorboard.SummaryWriter",
 }
-# Of older versions, or of packages that are not installed.
+# Of older versions, of packages that are not installed, or wrapped by a recording that other tests have begun.
 ELSEWHERE = {
+    "torch.random.manual_seed": "torch.manual_seed",
     "torch.nn.init.constant": "torch.nn.init.constant_",
     "torch.nn.init.kaiming_normal": "torch.nn.init.kaiming_normal_",
     "torch.nn.init.xavier_uniform": "torch.nn.init.xavier_uniform_",

@@ -7,8 +7,8 @@ import random
 import sys
 from dataclasses import dataclass
 
-from trueline.adapters.arrival import on_import
 from trueline.model.message import Message, message
+from trueline.record.arrival import on_import
 from trueline.record.recording import FRAMEWORKS
 
 _PACKAGES = ("numpy", *FRAMEWORKS)

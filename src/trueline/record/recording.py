@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trueline import locale
-from trueline.adapters.arrival import on_import
 from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.message import Message, message
 from trueline.model.run import UNSEEN_TRAINING
+from trueline.record.arrival import on_import
 from trueline.record.launch import ended_with
 from trueline.record.process_exit import leave_at_once
 from trueline.record.project import Project, git_state

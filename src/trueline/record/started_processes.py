@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from trueline.adapters.arrival import on_import
 from trueline.model.message import Message, message
 from trueline.model.processes import is_helper, loads_data
+from trueline.record.arrival import on_import
 from trueline.record.guard import guarded
 
 _STARTING: Final = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty"))

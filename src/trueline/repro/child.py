@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trueline.adapters.arrival import on_import
+from trueline.record.arrival import on_import
 from trueline.record.companion import Companion
 from trueline.record.recording import FRAMEWORKS
 from trueline.record.run_mode import Perturbation, RandomnessPlan

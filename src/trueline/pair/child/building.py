@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from trueline.adapters import adapters_present
-from trueline.adapters.arrival import on_import
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import Asked, found_in, imported, required, type_name
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
 from trueline.adapters.registry import FRAMEWORKS, adapter_of
+from trueline.record.arrival import on_import
 
 
 def build(asked: Asked, *, seed: int | None = 0) -> tuple[Network, Adapter]:

@@ -94,6 +94,9 @@ def run_forward(
         runs.append(run)
         known = _known(blames)
         more = _causes(sides, aligned, run.isolated, run.port, below)
+        if any(blame.confirmed for blame in more):
+            # An output of another size leaves much behind it unexplained; what is confirmed comes first.
+            more = [blame for blame in more if blame.confirmed]
         blames += [_at_size_only(blame, inputs, run) for blame in more if (blame.module, blame.cause) not in known]
     # The size that costs less: both have been looked at.
     smallest = min(runs, key=lambda one: one.size)

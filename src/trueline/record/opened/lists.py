@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from trueline.adapters.arrival import on_import
 from trueline.formats.manifest.json_form import write_manifest
 from trueline.formats.manifest.opened_log import NAMED, UNSEEN, Head, gather, rank_of_log, record
 from trueline.formats.manifest.places import LOG_PATTERN, log_name, rank_list
 from trueline.model.descriptor import OwnDescriptor
 from trueline.model.message import Message, message
 from trueline.model.trouble import Trouble
+from trueline.record.arrival import on_import
 from trueline.record.opened.hearing import VARIABLE, Hearing, Place, attach, listen
 from trueline.record.opened.seen import Seen
 from trueline.record.ranks import rank_in_environment

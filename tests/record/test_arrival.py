@@ -19,7 +19,7 @@ SIZE = 3
 _BEGIN: Final = """
 import sys, importlib, importlib.util, pickle, threading, types
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from trueline.adapters.arrival import on_import
+from trueline.record.arrival import on_import
 told, finders = [], list(sys.meta_path)
 stop = on_import(["parcel"], lambda name: told.append(sys.modules[name].SIZE))
 """
