@@ -211,7 +211,7 @@ def test_an_error_of_the_script_shows_no_frame_of_trueline(tmp_path: Path, where
     plain = python(name, cwd=tmp_path, forked="torch")
     done = trueline("run", "-o", "run", name, cwd=tmp_path, forked="torch")
     assert (done.returncode, plain.returncode) == (1, 1)
-    assert "trueline/" not in done.stderr
+    assert "src/trueline/" not in done.stderr
     assert done.stderr.split("\ntrueline: ")[0].splitlines()[-1] == plain.stderr.splitlines()[-1]
 
 

@@ -426,7 +426,7 @@ def calls_of_a_step(folder: Path, blocks: int) -> float:
 
     def hear(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls
-        calls += event == "call" and "trueline" in frame.f_code.co_filename
+        calls += event == "call" and "src/trueline/" in frame.f_code.co_filename
 
     hooks = recorder.listen(adapter_of("torch"))
     try:
