@@ -31,7 +31,7 @@ _KINDS = {
     "ceil": {"ceil_mode"},
     "pad": {"padding", "pool_padding", "count_include_pad"},
     "bias": {"missing_parameter", "parameters", "bias"},
-    "BatchNorm": {"missing_parameter", "parameters", "extra_parameter"},
+    "BatchNorm": {"missing_parameter", "parameters", "extra_parameter", "layer_type"},
 }
 # Differences of training.
 _BESIDE = {"initialisation", "dropout", "momentum"}
@@ -138,7 +138,8 @@ def _places(where: str) -> Iterator[tuple[str, set[int]]]:
 def _is_beside(finding: dict[str, Any]) -> bool:
     """True of a port, and no part of its truth, which speaks of evaluation at one size and of ordinary values."""
     sizes = any(isinstance(one, dict) and "differs_at" in one for one in finding["evidence"])
-    built = finding["latent"] and _cause(finding) in _BUILT
+    # An eps that differs is a difference however little it does.
+    built = _cause(finding) == "eps" or (finding["latent"] and _cause(finding) in _BUILT)
     return _cause(finding) in _BESIDE or (finding["confirmed"] and (sizes or built))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.message import Message, message
+from trueline.pair.questions.module_run import Change
 
 # What one side has where a cause is: a setting, a number, a name in words.
 Setting: TypeAlias = "Json | Message"
@@ -142,6 +143,7 @@ class Blame:
 
     ``measured`` is how far apart the two are there, relative to the benchmark's scale, ``limit`` how far noise brings
     them, ``left`` how far apart they are once the change was tried. ``latent``: no effect on ordinary inputs.
+    ``change`` is what was tried where it is one to the module itself.
     """
 
     stage: Stage
@@ -160,6 +162,7 @@ class Blame:
     other_line: Location | None = None
     edit: Message | None = None
     evidence: Sequence[Any] = field(default_factory=tuple)
+    change: Change | None = None
 
 
 def module_name(path: str) -> str | Message:

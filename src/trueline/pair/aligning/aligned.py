@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,13 +84,17 @@ def align_sides(
         if module.path in renamed or module.path not in others
     }
     by_params = _by_parameters(pairs)
+    matched = {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths}
+    taken = set(matched.values())
+    only_bench = [here[leftover.key] for leftover in alignment.only_a]
+    only_port = [there[leftover.key] for leftover in alignment.only_b]
     return Aligned(
         bench,
         port,
         pairs,
-        [here[leftover.key] for leftover in alignment.only_a if says_something(bench, here[leftover.key])],
-        [there[leftover.key] for leftover in alignment.only_b if says_something(port, there[leftover.key])],
-        {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths},
+        [parameter for parameter in only_bench if says_something(bench, parameter, taken)],
+        [parameter for parameter in only_port if says_something(port, parameter, matched)],
+        matched,
     )
 
 
@@ -124,9 +128,9 @@ def is_tensor(parameter: ParamInfo) -> bool:
     return not parameter.name.endswith(_COUNTER)
 
 
-def says_something(described: Described, parameter: ParamInfo) -> bool:
+def says_something(described: Described, parameter: ParamInfo, matched: Container[str]) -> bool:
     """Whether a tensor without a counterpart says anything: not another's second name, a buffer, or what a framework
-    always has."""
+    always has in a layer that has one itself, being among the ``matched`` modules."""
     if parameter.shared_with is not None or parameter.buffer:
         # What a buffer is for shows in the forward pass; the other framework may hold it as a plain tensor.
         return False
@@ -134,7 +138,7 @@ def says_something(described: Described, parameter: ParamInfo) -> bool:
     layer = layer_of_class(described.classes.get(path, ""))
     if layer is None:
         return True
-    extra = (*layer.only_torch, *layer.only_mindspore, *layer.statistics, *layer.neutral)
+    extra = (*layer.only_torch, *layer.only_mindspore, *layer.statistics, *(layer.neutral if path in matched else ()))
     return leaf not in extra and layer.torch_leaf(leaf) not in extra
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -163,19 +163,20 @@ def _made(
     for path, other in tensors.items():
         bench, port = sides[0].tensors[other], sides[1].tensors[path]
         pairs.append(ParamPair(bench, port, other, path, layout(bench.shape, port.shape), Certainty.LIKELY))
-    modules = same_holders(aligned.bench, aligned.port, pairs, recordings)
+    holders = same_holders(aligned.bench, aligned.port, pairs, recordings)
+    modules = {path: other for path, other in holders.items() if other is not None}
     return Aligned(
         aligned.bench,
         aligned.port,
         pairs,
-        list(_left(sides[0], tensors.values())),
-        list(_left(sides[1], tensors)),
-        {path: other for path, other in modules.items() if other is not None},
+        list(_left(sides[0], tensors.values(), set(modules.values()))),
+        list(_left(sides[1], tensors, set(modules))),
+        modules,
     )
 
 
-def _left(side: _Owned, taken: Iterable[str]) -> Iterator[ParamInfo]:
+def _left(side: _Owned, taken: Iterable[str], matched: Container[str]) -> Iterator[ParamInfo]:
     known = set(taken)
     for path, parameter in side.tensors.items():
-        if path not in known and says_something(side.described, parameter):
+        if path not in known and says_something(side.described, parameter, matched):
             yield parameter

@@ -39,6 +39,12 @@ _TRIED: Final[tuple[tuple[str, Mapping[str, Json]], ...]] = (
     ("softplus", {"beta": 1.0, "threshold": 20.0}),
     ("identity", {}),
 )
+# What a form of values is called where a layer takes it as an argument.
+_FORMS: Final[Mapping[str, tuple[str, Mapping[str, Json]]]] = {
+    "gelu": ("gelu", {"approximate": False}),
+    "gelu_tanh": ("gelu", {"approximate": True}),
+    "gelu_quick": ("fastgelu", {}),
+}
 
 
 def class_differences(modules: Modules, input_shape: Sequence[int] | None) -> Iterator[Difference]:
@@ -72,21 +78,32 @@ def _is_pointwise(layer: KnownLayer, has: Mapping[str, Json]) -> bool:
 def likely_activations(modules: Modules) -> Iterator[Difference]:
     """Activations that the benchmark's could be, for where its class does not tell."""
     ours = modules.known[1]
-    if ours is not None and ours.kind.family not in ("activation", "identity"):
-        return
+    if ours is None or ours.kind.family in ("activation", "identity"):
+        for kind, values in _TRIED:
+            yield from _as_activation(modules, kind, values)
+
+
+def activation_like(modules: Modules, form: str) -> Change | None:
+    """What makes an activation of the port compute ``form``; None for what is no activation, or cannot be built."""
+    kind, values = _FORMS.get(form, (form, {}))
+    ours = modules.known[1]
+    if kind not in layer_kinds() or ours is None or ours.kind.family != "activation":
+        return None
+    return next((difference.change for difference in _as_activation(modules, kind, values)), None)
+
+
+def _as_activation(modules: Modules, kind: str, values: Mapping[str, Json]) -> Iterator[Difference]:
+    ours = modules.known[1]
     framework = modules.frameworks[1]
     flavour = ours.flavour if ours is not None else framework
-    for kind, values in _TRIED:
-        row = layer_kinds()[kind]
-        theirs = KnownLayer(
-            row, TORCH if row.torch[0] else MINDSPORE, "", next(filter(None, (*row.torch, *row.mindspore)))
-        )
-        target = KnownLayer(row, flavour, framework, "")
-        if ours is not None and ours.kind is row and values:
-            yield from _in_form(modules, ours, values)
-        elif theirs.counterpart(flavour):
-            names = (modules.bench.type, ours.word if ours is not None else modules.port.type)
-            yield _instead(Cause.ACTIVATION, theirs, target, values, names)
+    row = layer_kinds()[kind]
+    theirs = KnownLayer(row, TORCH if row.torch[0] else MINDSPORE, "", next(filter(None, (*row.torch, *row.mindspore))))
+    target = KnownLayer(row, flavour, framework, "")
+    if ours is not None and ours.kind is row and values:
+        yield from _in_form(modules, ours, values)
+    elif theirs.counterpart(flavour):
+        names = (modules.bench.type, ours.word if ours is not None else modules.port.type)
+        yield _instead(Cause.ACTIVATION, theirs, target, values, names)
 
 
 def _in_form(modules: Modules, ours: KnownLayer, values: Mapping[str, Json]) -> Iterator[Difference]:

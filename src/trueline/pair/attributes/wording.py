@@ -36,6 +36,7 @@ def blame(
         modules.port.built_at,
         modules.bench.built_at,
         _edit(modules, difference),
+        change=difference.change,
     )
 
 

@@ -10,7 +10,8 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes
 from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.causes import block_kinds
-from trueline.pair.forward.stage import Forward, is_below
+from trueline.pair.forward.judging import is_below
+from trueline.pair.forward.stage import Forward
 from trueline.pair.sides.side import Side
 
 

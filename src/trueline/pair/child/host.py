@@ -15,6 +15,7 @@ from trueline.kernel.array import Array
 from trueline.pair.child.building import build
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.blocks import CustomBackwards, GradientsBetween, MeasureSlopes, WatchOperators
+from trueline.pair.questions.corrected import RunCorrected
 from trueline.pair.questions.described import Describe, Load
 from trueline.pair.questions.forced import Force
 from trueline.pair.questions.model import (
@@ -49,6 +50,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     Trace: "tracing.trace",
     Force: "forcing.force",
     RunModule: "module_run.run_module",
+    RunCorrected: "corrected.run_corrected",
     WatchOperators: "op_level.watch_operators",
     GradientsBetween: "block_gradients.gradients_between",
     MeasureSlopes: "finite_differences.measure_slopes",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from trueline.adapters.guest.faults import first_line
 from trueline.adapters.nouns import Network, Value
 from trueline.adapters.tree import leaves
 from trueline.kernel.array import Array
-from trueline.model.json_value import Json
 from trueline.model.trouble import Trouble
+from trueline.pair.child.changing import Changing
 from trueline.pair.child.host import Host
 from trueline.pair.questions.module_run import Ran, RunModule
 
@@ -34,14 +30,15 @@ class _Trying:
     def __init__(self, host: Host, question: RunModule) -> None:
         self.host, self.question, self.change = host, question, question.change
         self.values, self.build = host.adapter.values, host.adapter.build
-        self.module = dict(self.values.modules(host.model))[question.path]
+        module = dict(self.values.modules(host.model))[question.path]
+        self.changing = Changing(host.adapter, module, question.change, question.lacking)
 
     def ran(self) -> Ran:
         """Run, with the change."""
-        module = self._changed()
+        module = self.changing.made()
         train = self.question.train
         self.host.adapter.state.seed(self.question.seed, deterministic=False)
-        with self._set(module), self._assigned(module), self.build.undisturbed(module, train), self._dropping(module):
+        with self.changing.applied(module), self.build.undisturbed(module, train), self._dropping(module):
             outputs, gin, grads = self._run(module)
             after = {} if not train else self._buffers(module)
         dtypes = sorted({self.values.dtype(tensor.value) for tensor in self.values.tensors(module)})
@@ -58,68 +55,8 @@ class _Trying:
         remaining = iter(wished)
         return steady.without_dropout(module, lambda share: next(remaining, share))
 
-    def _changed(self) -> Network:
-        """The module, or a new one in its place."""
-        if self.change.build:
-            return self._of_class(self.change.build, _tuples(self.change.arguments))
-        if self.change.arguments:
-            return self.build.rebuild(self.module, **self._in_place(_tuples(self.change.arguments)))
-        return self.module
-
-    def _in_place(self, changes: dict[str, object]) -> dict[str, object]:
-        """Changes of a constructor that takes all it is given as ``*args`` and ``**kwargs``."""
-        names, built = self.change.positional, self.build.built(self.module)
-        parameters = inspect.signature(type(self.module).__init__).parameters
-        if built is None or not names or not {"args", "kwargs"} <= set(parameters):
-            return changes
-        before = dict(zip(names, built.arguments.get("args", ()), strict=False))
-        return {"args": (), "kwargs": {**before, **built.arguments.get("kwargs", {}), **changes}}
-
-    def _of_class(self, name: str, arguments: dict[str, object]) -> Network:
-        """A module of another class of the framework, with the tensors that it shares with the one in its place."""
-        package, _, word = name.rpartition(".")
-        made = getattr(sys.modules[package], word)(**arguments)
-        old = {tensor.name: tensor.value for tensor in self.values.tensors(self.module)}
-        for tensor in self.values.tensors(made):
-            before = old.get(tensor.name)
-            if before is not None and self.values.shape(before) == self.values.shape(tensor.value):
-                self.values.assign(tensor.value, self.values.to_numpy(before, copy=True))
-        return made
-
-    @contextmanager
-    def _set(self, module: Network) -> Iterator[None]:
-        """In the block attributes have other values."""
-        before = {name: getattr(module, name) for name in self.change.sets}
-        for name, value in self.change.sets.items():
-            setattr(module, name, _as_tuple(value) if isinstance(before[name], tuple) else value)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                setattr(module, name, value)
-
-    @contextmanager
-    def _assigned(self, module: Network) -> Iterator[None]:
-        """In the block tensors have other values."""
-        own = {tensor.name: tensor.value for tensor in self.values.tensors(module)}
-        before = {tensor.name: self.values.shape(tensor.value) for tensor in self.values.tensors(self.module)}
-        fresh = {
-            name: array
-            for name, array in self.question.lacking.items()
-            if name in own and before.get(name) != self.values.shape(own[name])
-        }
-        wanted = {name: array for name, array in {**fresh, **self.change.tensors}.items() if name in own}
-        kept = {name: self.values.to_numpy(own[name], copy=True) for name in wanted}
-        for name, array in wanted.items():
-            self.values.assign(own[name], array.reshape(self.values.shape(own[name])))
-        try:
-            yield
-        finally:
-            for name, array in kept.items():
-                self.values.assign(own[name], array)
-
     def _run(self, module: Network) -> tuple[Sequence[Array], Sequence[Array | None], Mapping[str, Array]]:
-        given = [self.values.from_numpy(array) for array in self._padded()]
+        given = [self.values.from_numpy(array) for array in self.changing.padded(self.question.inputs)]
         call = self._call(module)
         trained = (tensor for tensor in self.values.tensors(module) if tensor.trainable and not tensor.buffer)
         named = {tensor.name: tensor.value for tensor in trained}
@@ -147,15 +84,6 @@ class _Trying:
 
         return call
 
-    def _padded(self) -> Sequence[Array]:
-        """The first input with a border, where one is asked for."""
-        inputs, pads = self.question.inputs, self.change.pads
-        if not pads:
-            return inputs
-        first = inputs[0]
-        whole = [(0, 0)] * (first.ndim - len(pads)) + list(pads)
-        return [np.pad(first, whole, constant_values=self.change.pad_value), *inputs[1:]]
-
     def _cropped(self, gin: Sequence[Array | None]) -> list[Array | None]:
         pads = self.change.pads
         if not pads or not gin or gin[0] is None:
@@ -168,14 +96,3 @@ class _Trying:
     def _buffers(self, module: Network) -> dict[str, Array]:
         buffers = (tensor for tensor in self.values.tensors(module) if tensor.buffer)
         return {tensor.name: self.values.to_numpy(tensor.value, copy=True) for tensor in buffers}
-
-
-def _as_tuple(value: Json) -> tuple[Json, ...]:
-    if not isinstance(value, Sequence):
-        raise TypeError(f"{type(value).__name__} for a tuple")
-    return tuple(value)
-
-
-def _tuples(values: Mapping[str, Json]) -> dict[str, object]:
-    """JSON has lists where constructors want tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

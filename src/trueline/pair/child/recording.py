@@ -113,7 +113,11 @@ class _Taking:
             return proceed(*args, **kwargs)
         open_calls = self._counting.open
         template = self.templates[begun] = Template.of(args, kwargs, self._values.is_tensor)
-        ins = tuple(self._take(tensor) for tensor in self._tensors((args, kwargs)))
+        given = self._tensors((args, kwargs))
+        ins = tuple(self._take(tensor) for tensor in given)
+        if open_calls:
+            # What a layer hands to a module that it holds is its own result, and no other call's.
+            self._await_gradients(given, ins)
         place, parent = len(self.calls), open_calls[-1] if open_calls else None
         self.calls.append(Call(*begun, parent, ins, (), template.plain))
         open_calls.append(place)
@@ -126,9 +130,7 @@ class _Taking:
         outs = tuple(self._take(tensor) for tensor in self._tensors(output))
         self.calls[place] = replace(self.calls[place], outs=outs)
         self._keep_structure(begun[0], output)
-        if self._train and not self.light:
-            for tensor, out in zip(self._tensors(output), outs, strict=True):
-                self._await_gradient(tensor, out)
+        self._await_gradients(self._tensors(output), outs)
         return output
 
     def dropped(self, share: float) -> float:
@@ -174,6 +176,11 @@ class _Taking:
         if path not in self.outputs:
             likes = [self._values.from_numpy(np.empty(0, np.float32), like=tensor) for tensor in self._tensors(output)]
             self.outputs[path] = Template.of((output,), {}, self._values.is_tensor), likes
+
+    def _await_gradients(self, tensors: Sequence[Value], places: Sequence[int]) -> None:
+        if self._train and not self.light:
+            for tensor, place in zip(tensors, places, strict=True):
+                self._await_gradient(tensor, place)
 
     def _await_gradient(self, tensor: Value, place: int) -> None:
         if place in self.gradients or "float" not in self._values.dtype(tensor):

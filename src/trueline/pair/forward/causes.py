@@ -55,11 +55,20 @@ class Causes:
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
         """The causes of one fault, confirmed ones first; one that says so where nothing explains it."""
-        stage = Stage.FORWARD if fault.forward or fault.exceeds_in("buffer") else Stage.BACKWARD
-        blames = self._tried(fault, recording, stage)
+        built = self.built(fault, recording)
+        return built if any(blame.confirmed for blame in built) else self.inside(fault, recording, built)
+
+    def built(self, fault: Fault, recording: Recording) -> list[Blame]:
+        """What a module is built with otherwise than the benchmark's, tried; confirmed ones first."""
+        return [_with_others(blame, fault) for blame in self._built(fault, recording, _stage(fault))]
+
+    def inside(self, fault: Fault, recording: Recording, built: Sequence[Blame]) -> list[Blame]:
+        """What operators do where nothing that a module is built with, ``built``, explains it."""
+        stage = _stage(fault)
+        blames = self._tried_inside(fault, recording, stage, built)
         if not any(blame.confirmed for blame in blames):
             blames = [self._unknown(fault, stage, blames), *blames]
-        return [_with_others(blame, fault) for blame in blames]
+        return [blame if blame in built else _with_others(blame, fault) for blame in blames]
 
     def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
         """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
@@ -76,7 +85,7 @@ class Causes:
             if differences(modules, shapes[0] if shapes else None):
                 yield modules, self._reference(matched, reference, {}, modules)
 
-    def _tried(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
+    def _built(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         bench, port = fault.matched.bench, fault.matched.port
         modules = Modules.of(self.aligned.bench, self.aligned.port, (bench.path, port.path))
         shapes = [fault.reference.recording.shapes[place][1] for place in bench.ins]
@@ -90,14 +99,17 @@ class Causes:
             blames = find_causes(self.port, modules, reference, stage=stage)
             if fewer:
                 blames += self._lacking(fault, recording, reference, stage, blames)
+        return blames
+
+    def _tried_inside(self, fault: Fault, recording: Recording, stage: Stage, built: Sequence[Blame]) -> list[Blame]:
         alone = not fault.between and self._is_known(fault.matched) and not _holds(fault, recording)
-        if any(blame.confirmed for blame in blames) or not fault.forward or alone:
-            return blames
+        if not fault.forward or alone:
+            return list(built)
         # A module of the user's own, or code between layers: what it does inside.
         inside = self._between(fault, recording, stage)
         return [
             *(blame for blame in inside if blame.confirmed),
-            *blames,
+            *built,
             *(blame for blame in inside if not blame.confirmed),
         ]
 
@@ -218,6 +230,10 @@ class Causes:
             line=built_at(self.aligned.port, matched.port.path),
             other_line=built_at(self.aligned.bench, matched.bench.path),
         )
+
+
+def _stage(fault: Fault) -> Stage:
+    return Stage.FORWARD if fault.forward or fault.exceeds_in("buffer") else Stage.BACKWARD
 
 
 def block_of(

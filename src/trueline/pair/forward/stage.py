@@ -16,10 +16,12 @@ from trueline.pair.aligning.nesting import outermost_first
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in, joined
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.compiled import compiled_blames
+from trueline.pair.forward.corrections import Together
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.extreme_values import far_causes
-from trueline.pair.forward.faults import Fault, merged
+from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.isolating import Isolated, isolate
+from trueline.pair.forward.judging import is_below, judge, without
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
@@ -40,7 +42,8 @@ class Forward:
     """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
     ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given, ``returned`` what
-    there is to say of outputs that are not put together alike.
+    there is to say of outputs that are not put together alike, ``corrected`` the whole port with all that is confirmed
+    of this size put right.
     """
 
     aligned: Aligned
@@ -53,6 +56,7 @@ class Forward:
     faults: Sequence[Fault]
     inputs: Sequence[Array]
     returned: Message | None = None
+    corrected: Together | None = None
 
     @property
     def checks(self) -> int:
@@ -86,14 +90,16 @@ def run_forward(
     sides, given, seen = (bench, port), inputs, recordings
     progress("eval")
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
-    blames = evaluated.shorter.blames() if evaluated.shorter is not None else []
-    blames += _causes(sides, aligned, evaluated, recordings[1], below)
+    shorter = evaluated.shorter.blames() if evaluated.shorter is not None else []
+    judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below)
+    blames, cleared = [*shorter, *judged.blames], set(judged.cleared)
     progress("size")
-    runs = [_Run(evaluated, recordings[1], inputs)]
+    runs = [_Run(evaluated, recordings, inputs)]
     for run in _at_other_sizes(sides, aligned, evaluated, inputs):
         runs.append(run)
         known = _known(blames)
-        more = _causes(sides, aligned, run.isolated, run.port, below)
+        there = judge(sides, aligned, run.isolated, run.recordings, run.inputs, blames, below)
+        more = there.blames
         if any(blame.confirmed for blame in more):
             # An output of another size leaves much behind it unexplained; what is confirmed comes first.
             more = [blame for blame in more if blame.confirmed]
@@ -101,18 +107,20 @@ def run_forward(
     # The size that costs less: both have been looked at.
     smallest = min(runs, key=lambda one: one.size)
     inputs = smallest.inputs
-    far = far_causes(sides, aligned, smallest.isolated, smallest.port, inputs)
+    far = far_causes(sides, aligned, smallest.isolated, smallest.recordings[1], inputs)
     blames += [blame for blame in far if is_below(blame.module, below)]
     progress("train")
     inputs, recordings = _trained(sides, inputs)
-    trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
+    trained = without(isolate(sides, aligned, recordings, inputs, evaluated.together), cleared)
     blamed = {path for blame in blames if not blame.latent for path in (blame.module, *also_in(blame))}
-    blames += [blame for blame in _causes(sides, aligned, trained, recordings[1], below) if blame.module not in blamed]
+    more = judge(sides, aligned, trained, recordings, inputs, blames, below).blames
+    blames += [blame for blame in more if blame.module not in blamed]
     progress("latent")
     blames += [blame for blame in _unseen(sides, aligned, trained, recordings, blames) if is_below(blame.module, below)]
     if not below:
         blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
+    evaluated = without(evaluated, cleared)
     faults = [fault for isolated in (evaluated, *sizes, trained) for fault in isolated.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
     said = None
@@ -120,7 +128,9 @@ def run_forward(
         said = returned_otherwise(*returned)
         other = other_outputs(*returned) if not faults else None
         blames += [other] if other is not None else []
-    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(blames), faults, inputs, said)
+    return Forward(
+        aligned, evaluated, trained, sizes, recordings, whole, joined(blames), faults, inputs, said, judged.whole
+    )
 
 
 def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Returned] | None:
@@ -130,10 +140,10 @@ def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Return
 
 @dataclass(frozen=True)
 class _Run:
-    """The forced run of evaluation at one size: what it gave, the port's recording, and what both were fed."""
+    """The forced run of evaluation at one size: what it gave, both recordings, and what both were fed."""
 
     isolated: Isolated
-    port: Recording
+    recordings: tuple[Recording, Recording]
     inputs: Sequence[Array]
 
     @property
@@ -227,19 +237,6 @@ def _other_sample(array: Array) -> Array:
     return np.roll(array.reshape(1, -1), 1, axis=1).reshape(array.shape)
 
 
-def _causes(
-    sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
-) -> list[Blame]:
-    faults = [fault for fault in merged(isolated.faults, aligned.port) if is_below(fault.matched.port.path, below)]
-    causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
-    return [blame for fault in faults for blame in causes.of(fault, recording)]
-
-
-def is_below(path: str, above: str) -> bool:
-    """Whether a module is another or in it; all are in the whole network."""
-    return not above or path == above or path.startswith(f"{above}.")
-
-
 def other_sizes(inputs: Sequence[Array]) -> list[list[Array]]:
     """Smaller inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones."""
     if not any(array.ndim >= 4 and "float" in array.dtype.name for array in inputs):
@@ -263,11 +260,11 @@ def _resized(array: Array) -> Array:
 
 def _at_size(
     sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array], evaluated: Isolated
-) -> tuple[Isolated, Recording] | None:
+) -> tuple[Isolated, tuple[Recording, Recording]] | None:
     """The forced run at another size; None where a network takes only the one."""
     try:
         recordings = _recorded(sides, inputs, train=False)
-        return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings[1]
+        return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
             raise
@@ -286,6 +283,7 @@ def forward_result(forward: Forward) -> StageResult:
         ]
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
     text = message("pair_stage.forward", modules=forward.modules, checks=forward.checks, sizes=1 + len(forward.sizes))
-    if forward.returned is not None:
-        text = message("pair_stage.both", first=text, second=forward.returned)
+    corrected = forward.corrected.said if forward.corrected is not None else None
+    for more in (forward.returned, corrected):
+        text = message("pair_stage.both", first=text, second=more) if more is not None else text
     return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))
