@@ -108,6 +108,10 @@ Share = Callable[[float], float]
 Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
 
 
+# An operator that is about to run, by name, line and plain settings: those to change, with their new values.
+Alter: TypeAlias = Callable[[str, Location | None, Mapping[str, Json]], Mapping[str, Json]]
+
+
 @dataclass(frozen=True, slots=True)
 class OpCall:
     """One operator call at op level; ``settings`` are its plain arguments, by place where they have no name.

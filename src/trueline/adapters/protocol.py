@@ -14,6 +14,7 @@ from typing import Protocol
 
 from trueline.adapters.batchers import Resize
 from trueline.adapters.nouns import (
+    Alter,
     Around,
     Built,
     Foreign,
@@ -154,8 +155,8 @@ class Hooks(Protocol):
 class Ops(Protocol):
     """Op level, for the steps that need it."""
 
-    def watch(self, callback: Callable[[OpCall], None]) -> AbstractContextManager[None]:
-        """Report every operator in the block, in order, after it ran."""
+    def watch(self, callback: Callable[[OpCall], None], alter: Alter | None = None) -> AbstractContextManager[None]:
+        """Report every operator in the block, in order, after it ran; ``alter`` may give it other settings before."""
         ...
 
 

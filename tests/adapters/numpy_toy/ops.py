@@ -10,12 +10,12 @@ from adapters.numpy_toy import framework
 from adapters.numpy_toy.build import PACKAGE
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import OpCall
+from trueline.adapters.nouns import Alter, OpCall
 from trueline.adapters.patching import Patches
 
 
 @contextmanager
-def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Iterator[None]:
     """Tell every op inside the block, in order, after it ran."""
 
     def make_forward(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import internals, values
 from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import JitExecutor, grad_node
-from trueline.adapters.nouns import Foreign, Function, OpCall, Value
+from trueline.adapters.nouns import Alter, Foreign, Function, OpCall, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.tree import leaves
@@ -30,8 +30,8 @@ _OPERATORS = (
 class _Watching:
     """Reports the outermost of nested entry points, so that each operator is reported once."""
 
-    def __init__(self, callback: Callable[[OpCall], None]) -> None:
-        self.callback = callback
+    def __init__(self, callback: Callable[[OpCall], None], alter: Alter | None) -> None:
+        self.callback, self.alter = callback, alter
         self.inside = False
         self.on = True
         self.reported = 0
@@ -42,6 +42,9 @@ class _Watching:
                 return original(*args, **kwargs)
             self.inside = True
             try:
+                if self.alter is not None:
+                    changed = self.alter(name, user_line(PACKAGE), _settings(args, kwargs))
+                    args, kwargs = _with(args, kwargs, changed) if changed else (args, kwargs)
                 output = original(*args, **kwargs)
                 self.report(name, (args, kwargs), output, _settings(args, kwargs))
             finally:
@@ -89,12 +92,24 @@ class _Watching:
 
 def _settings(args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Json]:
     """The plain arguments, by position where unnamed; the first argument of a method is the tensor itself."""
-    # Kernels take a primitive and the list of its arguments.
+    placed = {str(place): argument for place, argument in enumerate(_placed(args))}
+    return plain_settings({**placed, **kwargs}, internals.DTYPE_MODULE)
+
+
+def _placed(args: Sequence[object]) -> Sequence[object]:
+    """What an operator is given; kernels take a primitive and the list of its arguments."""
     last = args[-1] if args else None
-    placed = last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
-    return plain_settings(
-        {**{str(place): argument for place, argument in enumerate(placed)}, **kwargs}, internals.DTYPE_MODULE
-    )
+    return last if len(args) == 2 and isinstance(args[0], Primitive) and isinstance(last, list | tuple) else args
+
+
+def _with(
+    args: tuple[object, ...], kwargs: Mapping[str, object], changed: Mapping[str, Json]
+) -> tuple[tuple[object, ...], dict[str, object]]:
+    """The arguments, some of them changed."""
+    before = _placed(args)
+    placed = [changed.get(str(place), value) for place, value in enumerate(before)]
+    named = {**kwargs, **{name: value for name, value in changed.items() if name in kwargs}}
+    return (tuple(placed) if before is args else (args[0], placed)), named
 
 
 _ABSENT = object()
@@ -166,9 +181,9 @@ def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
 
 
 @contextmanager
-def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Iterator[None]:
     """Report every operator call in this block, and its backward when gradients arrive."""
-    watching = _Watching(callback)
+    watching = _Watching(callback, alter)
     patches = Patches()
     entries = _Entries()
     _add_functions(watching, entries)

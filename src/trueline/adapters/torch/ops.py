@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Foreign, OpCall, Value
+from trueline.adapters.nouns import Alter, Foreign, OpCall, Value
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
@@ -24,12 +24,15 @@ from trueline.model.json_value import Json
 
 
 class _Watching(internals.DispatchMode):
-    def __init__(self, callback: Callable[[OpCall], None]) -> None:
+    def __init__(self, callback: Callable[[OpCall], None], alter: Alter | None = None) -> None:
         super().__init__()
-        self._callback = callback
+        self._callback, self._alter = callback, alter
         self._newest = next_node_number() - 1
 
     def __torch_dispatch__(self, func: Foreign, types: object, args: Value = (), kwargs: Value = None) -> Value:
+        if self._alter is not None:
+            changed = self._alter(operator_name(func), user_line(PACKAGE), _settings(func, args, kwargs or {}))
+            args, kwargs = _with(func, args, kwargs or {}, changed) if changed else (args, kwargs)
         output = func(*args, **(kwargs or {}))
         made_by = running_node()
         # A node is made, and numbered, before its operator comes by here.
@@ -64,9 +67,16 @@ def _settings(func: Foreign, args: Value, kwargs: Value) -> dict[str, Json]:
     return plain_settings({**dict(parameters), **given, **kwargs})
 
 
+def _with(func: Foreign, args: Value, kwargs: Value, changed: Mapping[str, Json]) -> tuple[Value, Value]:
+    """The arguments, some of them changed."""
+    names = [name for name, _ in operator_parameters(func)]
+    placed = [changed.get(name, value) for name, value in zip(names, args, strict=False)]
+    return placed, {**kwargs, **{name: value for name, value in changed.items() if name not in names[: len(args)]}}
+
+
 @contextmanager
-def watch(callback: Callable[[OpCall], None]) -> Iterator[None]:
+def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Iterator[None]:
     """Report every operator call in this block."""
     kind = _BesideCompiled if internals.is_compiler_loaded() else _Watching
-    with kind(callback):
+    with kind(callback, alter):
         yield

@@ -60,7 +60,7 @@ def match_calls(
     layers = {here for here, there in pairs.items() if here in both and _is_layer(aligned, bench.calls[there].path)}
     both = {here: there for here, there in both.items() if here in pairs or not _is_inside(port, here, layers)}
     own = {
-        here: _own_result(aligned, bench, there) if _is_plain(aligned, port.calls[here].path) else None
+        here: _own_result(aligned, bench, there) if is_plain(aligned.port, port.calls[here].path) else None
         for here, there in both.items()
     }
     holding = (_holders(port, both.keys()), _holders(bench, both.values()))
@@ -80,9 +80,10 @@ def _is_layer(aligned: Aligned, path: str) -> bool:
     return layer_of_class(aligned.bench.classes.get(path, "")) is not None
 
 
-def _is_plain(aligned: Aligned, path: str) -> bool:
-    """Whether a layer of the port is the framework's own class, with nothing added."""
-    return aligned.port.types.get(path) == aligned.port.classes.get(path, "").rpartition(".")[2]
+def is_plain(described: Described, path: str) -> bool:
+    """Whether a layer is the framework's own class, with nothing added."""
+    whole = described.classes.get(path, "")
+    return layer_of_class(whole) is not None and described.types.get(path) == whole.rpartition(".")[2]
 
 
 def _is_inside(recording: Recording, place: int, layers: Collection[int]) -> bool:

@@ -9,6 +9,7 @@ from trueline.adapters.guest.faults import said_for
 from trueline.adapters.nouns import OpCall, Value
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.pair.child.block import Block, Inner, block_of
@@ -16,7 +17,7 @@ from trueline.pair.child.calls import held_still
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_values import SeenValues
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.questions.blocks import WatchOperators
+from trueline.pair.questions.blocks import Alteration, WatchOperators
 
 _LAYER: Final = "layer"
 
@@ -24,16 +25,17 @@ _LAYER: Final = "layer"
 def watch_operators(host: Host, question: WatchOperators) -> Graph:
     """The operators of the block in the order they ran."""
     with said_for(host.side, "running"), held_still(host, train=question.train):
-        return _watched(host, block_of(host, question.block), question.max_bytes)
+        return _watched(host, block_of(host, question.block), question.max_bytes, question.alteration)
 
 
-def _watched(host: Host, block: Block, max_bytes: int) -> Graph:
+def _watched(host: Host, block: Block, max_bytes: int, alteration: Alteration | None) -> Graph:
     adapter = host.adapter
     names = {id(tensor.value): tensor.name for tensor in adapter.values.tensors(host.model)}
-    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block)
+    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block, alteration)
+    alter = watching.alter if alteration is not None else None
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
-    with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op):
+    with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op, alter):
         output = block.run(given, watching.layer, watching.user_code)
         watching.on = False
     outputs = tuple(watching.number(tensor) for _, tensor in leaves(output, adapter.values.is_tensor))
@@ -43,7 +45,8 @@ def _watched(host: Host, block: Block, max_bytes: int) -> Graph:
 class _Watching:
     """Writes down ops and layers in the order they ran."""
 
-    def __init__(self, host: Host, seen: SeenValues, block: Block) -> None:
+    def __init__(self, host: Host, seen: SeenValues, block: Block, alteration: Alteration | None) -> None:
+        self._alteration = alteration
         self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
         self._block = block
         self.seen = seen
@@ -59,6 +62,13 @@ class _Watching:
         number = self.seen.before(tensor)
         assert number is not None
         return number
+
+    def alter(self, name: str, line: Location | None, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """What an operator is to do otherwise, before it runs."""
+        wanted = self._alteration
+        if wanted is None or not self.on or name != wanted.name or settings.get(wanted.setting) != wanted.now:
+            return {}
+        return {wanted.setting: wanted.wanted} if (self._layer_line() or line) == wanted.line else {}
 
     def op(self, call: OpCall) -> None:
         """An operator has run."""

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.apitable.layers import layer_of_class
 from trueline.kernel.array import Array
 from trueline.model.key import Kind
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.aligning.matching import Matched
+from trueline.pair.aligning.matching import Matched, is_plain
 from trueline.pair.attributes.causes import find_causes
 from trueline.pair.attributes.difference import Modules
 from trueline.pair.attributes.differences import differences
@@ -24,9 +23,12 @@ from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
+from trueline.pair.ops.constants import explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.input_mapping import taken
-from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graphs
+from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
+from trueline.pair.questions.blocks import Alteration
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights
 from trueline.pair.questions.recording import Call, Recording
@@ -102,7 +104,7 @@ class Causes:
         return blames
 
     def _tried_inside(self, fault: Fault, recording: Recording, stage: Stage, built: Sequence[Blame]) -> list[Blame]:
-        alone = not fault.between and self._is_known(fault.matched) and not _holds(fault, recording)
+        alone = not fault.between and self._is_plain(fault.matched) and not _holds(fault, recording)
         if not fault.forward or alone:
             return list(built)
         # A module of the user's own, or code between layers: what it does inside.
@@ -142,12 +144,10 @@ class Causes:
             )
         ]
 
-    def _is_known(self, matched: Matched) -> bool:
-        names = (
-            self.aligned.bench.classes.get(matched.bench.path, ""),
-            self.aligned.port.classes.get(matched.port.path, ""),
-        )
-        return all(layer_of_class(name) is not None for name in names)
+    def _is_plain(self, matched: Matched) -> bool:
+        """Whether both are layers of their frameworks, with no code of the user's in them."""
+        sides = (self.aligned.bench, matched.bench.path), (self.aligned.port, matched.port.path)
+        return all(is_plain(described, path) for described, path in sides)
 
     def _reference(
         self, matched: Matched, known: Reference, floors: Mapping[str, float], modules: Modules
@@ -200,7 +200,11 @@ class Causes:
         except SideTrouble:
             return []
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
-        return explain_graphs(*graphs, limit, coarse)
+
+        def altered(alteration: Alteration) -> Graph:
+            return op_graph(self.port, block, of_port=True, alteration=alteration)
+
+        return explained_by_constant(*graphs, limit, altered, explain_graphs(*graphs, limit, coarse))
 
     def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
         """That there is a difference, how large, and which causes were tried without success."""

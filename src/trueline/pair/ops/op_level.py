@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph
-from trueline.pair.questions.blocks import BlockSpec, InnerSpec, WatchOperators
+from trueline.pair.questions.blocks import Alteration, BlockSpec, InnerSpec, WatchOperators
 from trueline.pair.sides.side import Side
 
 
@@ -67,6 +67,6 @@ def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
     return op_graph(bench, block, of_port=False), op_graph(port, block, of_port=True)
 
 
-def op_graph(side: Side, block: BlockCall, *, of_port: bool) -> Graph:
-    """One side's graph."""
-    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train))
+def op_graph(side: Side, block: BlockCall, *, of_port: bool, alteration: Alteration | None = None) -> Graph:
+    """One side's graph; with ``alteration`` some of its operators do otherwise."""
+    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train, alteration=alteration))

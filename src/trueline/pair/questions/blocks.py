@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from trueline.kernel.array import Array
+from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.questions.question import Question
@@ -42,12 +43,24 @@ class BlockSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Alteration:
+    """A setting of the operators of one name on one line: where it is ``now``, it is to be ``wanted``."""
+
+    name: str
+    line: Location | None
+    setting: str
+    now: Json
+    wanted: Json
+
+
+@dataclass(frozen=True, slots=True)
 class WatchOperators(Question[Graph]):
-    """A block operator by operator, its layers taken as one operator each."""
+    """A block operator by operator, its layers taken as one operator each; with ``alteration`` some run otherwise."""
 
     block: BlockSpec
     train: bool
     max_bytes: int = MAX_KEPT_BYTES
+    alteration: Alteration | None = None
 
 
 @dataclass(frozen=True, slots=True)

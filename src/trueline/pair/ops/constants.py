@@ -1,0 +1,219 @@
+"""A setting of the port's operators that the benchmark's have otherwise, tried in the running block.
+
+A number that only the port's code has is put in the place of one that only the benchmark's has: an eps in a
+hand-written normalisation, a scale, an axis. What each operator computes with it need not be known.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trueline.adapters.guest.trouble import SideTrouble
+from trueline.model.json_value import Json
+from trueline.model.message import message
+from trueline.pair.blame import Cause
+from trueline.pair.ops.explaining import Explanation
+from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.ops.same_values import level
+from trueline.pair.ops.value_words import at
+from trueline.pair.questions.blocks import Alteration
+
+Run = Callable[[Alteration], Graph]
+# Each costs a run of the block: fewer are worth it where operators have explained it already, in other words.
+_MOST_TRIES: Final = 24
+_FEW_TRIES: Final = 6
+_SMALL: Final = 0.1
+_SCALING: Final = ("mul", "div")
+# What a setting is called in either framework, and the cause that it stands for.
+_CAUSES: Final[Mapping[str, Cause]] = {
+    "eps": Cause.EPS,
+    "epsilon": Cause.EPS,
+    "dim": Cause.AXIS,
+    "axis": Cause.AXIS,
+    "align_corners": Cause.ALIGN_CORNERS,
+    "count_include_pad": Cause.COUNT_PAD,
+    "ceil_mode": Cause.CEIL_MODE,
+    "approximate": Cause.GELU_FORM,
+    "negative_slope": Cause.SLOPE,
+    "padding": Cause.PADDING,
+    "stride": Cause.STRIDE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A setting of one operator."""
+
+    op: Op
+    setting: str
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class _Sinks:
+    """How far what a block gives out, and what it gives its layers, lies from the benchmark's."""
+
+    levels: Mapping[tuple[str, int, int], float]
+
+    def beyond(self, floor: float) -> set[tuple[str, int, int]]:
+        return {sink for sink, level in self.levels.items() if not level <= floor}
+
+
+def explained_by_constant(
+    bench: Graph, port: Graph, floor: float, run: Run, explained: Sequence[Explanation]
+) -> list[Explanation]:
+    """The setting that brings the port's block to the benchmark's, and what ``explained`` says of all else.
+
+    ``run`` gives the port's graph with a setting altered.
+    """
+    before = _sinks(bench, port)
+    wrong = before.beyond(floor)
+    if not wrong:
+        return list(explained)
+    most = _FEW_TRIES if any(explanation.confirmed for explanation in explained) else _MOST_TRIES
+    for mine, theirs, wanted in itertools.islice(_candidates(bench, port), most):
+        alteration = Alteration(mine.op.name, mine.op.line, mine.setting, mine.value, wanted)
+        try:
+            after = _sinks(bench, run(alteration))
+        except SideTrouble:
+            continue
+        left = after.beyond(floor)
+        if left < wrong:
+            healed = wrong - left
+            levels = [max(sinks.levels.get(sink, math.inf) for sink in healed) for sinks in (before, after)]
+            names = {name for name, _, _ in healed}
+            rest = [explanation for explanation in explained if explanation.sink not in names]
+            return [_explained(mine, theirs, wanted, (levels[0], levels[1])), *rest]
+    return list(explained)
+
+
+def _explained(mine: Constant, theirs: Constant, wanted: Json, levels: tuple[float, float]) -> Explanation:
+    params: dict[str, object] = {
+        "kind": mine.op.kind,
+        "port": _shown(mine.value),
+        "bench": _shown(wanted),
+        "other_kind": theirs.op.kind,
+    }
+    return Explanation(
+        _cause(mine, theirs),
+        message("pair_explain.constant", **params),
+        message("pair_explain.constant_edit", line=at(mine.op.line), other=at(theirs.op.line), **params),
+        True,
+        wanted,
+        mine.value,
+        levels[0],
+        levels[1],
+        mine.op.line,
+        theirs.op.line,
+    )
+
+
+def _shown(value: Json) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _cause(mine: Constant, theirs: Constant) -> Cause:
+    named = next((_CAUSES[each.setting] for each in (theirs, mine) if each.setting in _CAUSES), None)
+    if named is not None:
+        return named
+    if mine.op.kind in _SCALING:
+        return Cause.SCALE
+    if mine.op.kind in ("add", "sub", "maximum", "clamp") and isinstance(mine.value, float):
+        return Cause.EPS if max(abs(mine.value), abs(_number(theirs.value))) < _SMALL else Cause.OFFSET
+    return Cause.ATTRIBUTE
+
+
+def _number(value: Json) -> float:
+    return float(value) if isinstance(value, int | float) else math.inf
+
+
+def _candidates(bench: Graph, port: Graph) -> Iterator[tuple[Constant, Constant, Json]]:
+    """What to put where, the likeliest first: operators of one kind before others, near numbers before far ones."""
+    here, there = _constants(port), _constants(bench)
+    mine = [each for each in here if not any(_alike(each, other) for other in there)]
+    theirs = [each for each in there if not any(_alike(other, each) for other in here)]
+    seen: set[tuple[object, ...]] = set()
+    found: list[tuple[float, int, Constant, Constant, Json]] = []
+    for each, other in itertools.product(mine, theirs):
+        wanted = _wanted(each, other)
+        key = (each.op.name, each.op.line, each.setting, repr(each.value), repr(wanted))
+        if wanted is not None and key not in seen:
+            seen.add(key)
+            found.append((_cost(each, wanted, other), len(found), each, other, wanted))
+    for _, _, each, other, wanted in sorted(found, key=lambda candidate: candidate[:2]):
+        yield each, other, wanted
+
+
+def _constants(graph: Graph) -> list[Constant]:
+    return [
+        Constant(op, setting, value)
+        for op in graph.ops
+        if op.module is None and op.line is not None
+        for setting, value in op.settings.items()
+        if isinstance(value, bool | int | float | str)
+    ]
+
+
+def _alike(mine: Constant, theirs: Constant) -> bool:
+    """Whether a setting of one side is one of the other's: a number anywhere, all else in operators of one kind."""
+    a, b = mine.value, theirs.value
+    if _is_real(a) and _is_real(b):
+        first, second = _number(a), _number(b)
+        scaling = mine.op.kind in _SCALING and theirs.op.kind in _SCALING and first != 0
+        return math.isclose(first, second, rel_tol=1e-6) or (scaling and math.isclose(1 / first, second, rel_tol=1e-6))
+    return type(a) is type(b) and a == b and mine.op.kind == theirs.op.kind
+
+
+def _is_real(value: Json) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _wanted(mine: Constant, theirs: Constant) -> Json:
+    """What the port would write for the benchmark's setting; None where the two are not of one kind."""
+    a, b = mine.value, theirs.value
+    same = mine.op.kind == theirs.op.kind
+    if _is_real(a) and _is_real(b):
+        turned = {mine.op.kind, theirs.op.kind} == set(_SCALING) and _number(b) != 0
+        return 1 / _number(b) if turned else b
+    if isinstance(a, bool) or isinstance(b, bool):
+        return b if same and isinstance(a, bool) and isinstance(b, bool) else None
+    if isinstance(a, int) and isinstance(b, int):
+        return b if same else None
+    return b if same and isinstance(a, str) and isinstance(b, str) and mine.setting == theirs.setting else None
+
+
+def _cost(mine: Constant, wanted: Json, theirs: Constant) -> float:
+    apart = 0.0 if mine.op.kind == theirs.op.kind else 2.0
+    a, b = abs(_number(mine.value)), abs(_number(wanted))
+    return apart + (abs(math.log10(a / b)) / 10 if a and b and math.isfinite(a + b) else 1.0)
+
+
+def _sinks(bench: Graph, port: Graph) -> _Sinks:
+    found: dict[tuple[str, int, int], float] = {}
+    others = dict(_calls(port))
+    for key, op in _calls(bench):
+        other = others.get(key)
+        if other is not None and len(other.inputs) == len(op.inputs):
+            for place, pair in enumerate(zip(op.inputs, other.inputs, strict=True)):
+                found[(*key, place)] = _apart(bench, port, *pair)
+    if len(bench.outputs) == len(port.outputs):
+        for place, pair in enumerate(zip(bench.outputs, port.outputs, strict=True)):
+            found["", 0, place] = _apart(bench, port, *pair)
+    return _Sinks(found)
+
+
+def _calls(graph: Graph) -> Iterator[tuple[tuple[str, int], Op]]:
+    counts: dict[str, int] = {}
+    for op in graph.ops:
+        if op.module is not None:
+            yield (op.module, counts.get(op.module, 0)), op
+            counts[op.module] = counts.get(op.module, 0) + 1
+
+
+def _apart(bench: Graph, port: Graph, there: int, here: int) -> float:
+    mine, theirs = port.values[here], bench.values[there]
+    return level(mine, theirs) if mine is not None and theirs is not None else math.inf
