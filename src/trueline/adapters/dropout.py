@@ -14,7 +14,7 @@ from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
 from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
-    r"(alpha_?|feature_?|spatial_?)?drop(out|_?path|_?block|_?connect)?s?([123]d)?|stochastic_?depth", re.I
+    r"(alpha_?|feature_?|spatial_?)?drop(out|_?path|_?block|_?connect)?s?([123]d)?(ext)?|stochastic_?depth", re.I
 )
 _SHARES: Final = ("p", "drop_prob", "drop_rate", "drop_p", "prob", "rate", "share")
 _FLAGS: Final = ("training", "train")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
 
 import mindspore as ms
 from mindspore import ops
@@ -35,14 +38,10 @@ def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
     """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
     patches, dropping = Patches(), Dropping(share, internals.subcells)
     plain = ops.dropout
-    owners = list(internals.python_modules())
     for name in _PRIMITIVES:
         patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
-    for name in internals.DROPOUT_FUNCTIONS:
-        original = getattr(internals.nn_func, name, None)
-        for owner in (ops, *owners):
-            if original is not None and vars(owner).get(name) is original:
-                patches.wrap(owner, name, dropping.function)
+    for owner, name in _functions(len(sys.modules)):
+        patches.wrap(owner, name, dropping.function)
     for kind in {type(cell) for _, cell in values.modules(root) if drops_by_name(type(cell))}:
         patches.wrap(kind, "construct", dropping.module(plain))
     for owner, name in user_functions("mindspore"):
@@ -51,6 +50,17 @@ def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
         yield
     finally:
         patches.remove()
+
+
+@cache
+def _functions(_: int) -> list[tuple[ModuleType, str]]:
+    """Where the framework's functions that drop values stand, with so many modules loaded; mint has own names."""
+    functions = [getattr(internals.nn_func, name, None) for name in internals.DROPOUT_FUNCTIONS]
+    known = {id(function) for function in functions if function is not None}
+    owners = {id(owner): owner for owner in (ops, *internals.python_modules())}
+    return [
+        (owner, name) for owner in owners.values() for name, value in list(vars(owner).items()) if id(value) in known
+    ]
 
 
 def _primitive(original: Function, dropping: Dropping) -> Function:
