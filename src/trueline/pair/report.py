@@ -54,6 +54,7 @@ def result(paired: Paired, written: WrittenTests | None = None) -> Result:
         "stages": [_stage_json(stage) for stage in paired.stages],
         "modules": paired.forward.modules,
         "checks": paired.forward.checks,
+        "notes": [note.text() for note in paired.notes],
         "tests": written.to_json() if written is not None else None,
     }
     return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
@@ -64,7 +65,9 @@ def report(paired: Paired, written: WrittenTests | None = None) -> Report:
     found = findings(paired)
     title = message("pair.title", bench=paired.bench, port=paired.port)
     tests = [Text(written.said())] if written is not None else []
-    blocks = [*_sources(paired), _stages(paired), *tests, *_more(paired)]
+    # On stderr they were already said.
+    notes = [Folded(message("pair.not_run"), [Text(note) for note in paired.notes])] if paired.notes else []
+    blocks = [*_sources(paired), _stages(paired), *notes, *tests, *_more(paired)]
     return Report(title, _conclusion(paired, found), found, blocks)
 
 
