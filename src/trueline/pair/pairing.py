@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+import numpy as np
+
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
@@ -189,8 +191,7 @@ class _Pairing:
             explained = any(blame.confirmed and moves_curve(blame) for stage in stages for blame in stage.blames)
             steps, seed = options.steps, options.seed
             # Where training refuses a single sample, the curve needs several too.
-            several = len(forward.inputs[0]) > len(inputs[0]) if inputs and inputs[0].ndim else False
-            given = forward.inputs if several else inputs
+            given = forward.inputs if sum(map(np.size, forward.inputs)) > sum(map(np.size, inputs)) else inputs
             stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))

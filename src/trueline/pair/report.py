@@ -149,6 +149,9 @@ def _conclusion(paired: Paired, findings: Sequence[Finding]) -> Message:
     if not real:
         if any(finding.conclusion is Conclusion.SUSPECT for finding in findings):
             return message("pair.suspects", count=len(findings), **names)
+        if paired.forward.left_out is not None:
+            words = {"modules": paired.forward.modules, "checks": paired.forward.checks, **names}
+            return message("pair.same_but", left_out=paired.forward.left_out, **words)
         return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
     confirmed = [finding for finding in real if finding.certainty is Certainty.CERTAIN]
     if len(real) == 1:

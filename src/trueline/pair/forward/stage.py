@@ -21,6 +21,7 @@ from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault, merged
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
+from trueline.pair.forward.training import Tried, recorded, refuses, trained
 from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import Verified, verify
@@ -40,12 +41,13 @@ class Forward:
     """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
     ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given, ``returned`` what
-    there is to say of outputs that are not put together alike.
+    there is to say of outputs that are not put together alike. ``left_out`` says what of training no side or only one
+    takes; ``trained`` is None where that is all of it, and recordings and inputs are then evaluation's.
     """
 
     aligned: Aligned
     evaluated: Isolated
-    trained: Isolated
+    trained: Isolated | None
     sizes: Sequence[Isolated]
     recordings: tuple[Recording, Recording]
     verified: Verified | None
@@ -53,6 +55,7 @@ class Forward:
     faults: Sequence[Fault]
     inputs: Sequence[Array]
     returned: Message | None = None
+    left_out: Message | None = None
 
     @property
     def checks(self) -> int:
@@ -60,6 +63,7 @@ class Forward:
         return sum(
             len(checked.checks)
             for isolated in (self.evaluated, self.trained, *self.sizes)
+            if isolated is not None
             for checked in isolated.checked
         )
 
@@ -104,28 +108,64 @@ def run_forward(
     far = far_causes(sides, aligned, smallest.isolated, smallest.port, inputs)
     blames += [blame for blame in far if is_below(blame.module, below)]
     progress("train")
-    inputs, recordings = _trained(sides, inputs)
-    trained = isolate(sides, aligned, recordings, inputs, evaluated.together)
     blamed = {path for blame in blames if not blame.latent for path in (blame.module, *also_in(blame))}
-    blames += [blame for blame in _causes(sides, aligned, trained, recordings[1], below) if blame.module not in blamed]
+
+    def train(tried: Tried) -> _Trained:
+        recordings = recorded(sides, tried)
+        isolated = isolate(sides, aligned, recordings, tried.inputs, evaluated.together)
+        found = _causes(sides, aligned, isolated, recordings[1], below)
+        return _Trained(recordings, isolated, [blame for blame in found if blame.module not in blamed])
+
+    answer, ran = trained(inputs, train), None
+    if isinstance(answer, Message):
+        left_out: Message | None = answer
+    else:
+        tried, ran, left_out = answer
+        inputs, recordings = tried.inputs, ran.recordings
+        blames += ran.blames
     progress("latent")
-    blames += [blame for blame in _unseen(sides, aligned, trained, recordings, blames) if is_below(blame.module, below)]
+    isolated = ran.isolated if ran is not None else evaluated
+    blames += [
+        blame for blame in _unseen(sides, aligned, isolated, recordings, blames) if is_below(blame.module, below)
+    ]
     if not below:
         blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
-    faults = [fault for isolated in (evaluated, *sizes, trained) for fault in isolated.faults]
+    every = (evaluated, *sizes, *([ran.isolated] if ran is not None else []))
+    faults = [fault for isolated in every for fault in isolated.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
     said = None
     if not below and (returned := _returned(seen)) is not None:
         said = returned_otherwise(*returned)
         other = other_outputs(*returned) if not faults else None
         blames += [other] if other is not None else []
-    return Forward(aligned, evaluated, trained, sizes, recordings, whole, joined(blames), faults, inputs, said)
+    return Forward(
+        aligned,
+        evaluated,
+        ran.isolated if ran is not None else None,
+        sizes,
+        recordings,
+        whole,
+        joined(blames),
+        faults,
+        inputs,
+        said,
+        left_out,
+    )
 
 
 def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Returned] | None:
     bench, port = (recording.returned for recording in recordings)
     return (bench, port) if bench is not None and port is not None else None
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The forced run of training: both recordings, what it gave, and what is to blame for that alone."""
+
+    recordings: tuple[Recording, Recording]
+    isolated: Isolated
+    blames: Sequence[Blame]
 
 
 @dataclass(frozen=True)
@@ -177,14 +217,14 @@ def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
 def _unseen(
     sides: tuple[Side, Side],
     aligned: Aligned,
-    trained: Isolated,
+    isolated: Isolated,
     recordings: tuple[Recording, Recording],
     blames: Sequence[Blame],
 ) -> Iterator[Blame]:
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
-    dropped = drop_blames(sides, aligned, recordings, trained.reference)
+    dropped = drop_blames(sides, aligned, recordings, isolated.reference)
     yield from dropped
-    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*blames, *dropped]))
+    yield from Causes(*sides, aligned, ()).latent(isolated.reference, _known([*blames, *dropped]))
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
@@ -206,25 +246,9 @@ def _known(blames: Sequence[Blame]) -> set[tuple[str, Cause]]:
     return {(path, blame.cause) for blame in blames for path in (blame.module, *also_in(blame))}
 
 
-def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
+def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array]) -> tuple[Recording, Recording]:
     bench, port = sides
-    return bench.answer(Record(inputs, train=train, send=True)), port.answer(Record(inputs, train=train, send=False))
-
-
-def _trained(sides: tuple[Side, Side], inputs: Sequence[Array]) -> tuple[Sequence[Array], tuple[Recording, Recording]]:
-    """Both sides in training; a single sample is given twice where statistics of one are refused."""
-    try:
-        return inputs, _recorded(sides, inputs, train=True)
-    except SideTrouble as trouble:
-        if trouble.message.id != "side.raised_running" or any(array.ndim < 1 or len(array) != 1 for array in inputs):
-            raise
-        several = [np.concatenate([array, _other_sample(array)]) for array in inputs]
-        return several, _recorded(sides, several, train=True)
-
-
-def _other_sample(array: Array) -> Array:
-    """A sample of the same numbers in another order."""
-    return np.roll(array.reshape(1, -1), 1, axis=1).reshape(array.shape)
+    return bench.answer(Record(inputs, train=False, send=True)), port.answer(Record(inputs, train=False, send=False))
 
 
 def _causes(
@@ -266,10 +290,10 @@ def _at_size(
 ) -> tuple[Isolated, Recording] | None:
     """The forced run at another size; None where a network takes only the one."""
     try:
-        recordings = _recorded(sides, inputs, train=False)
+        recordings = _recorded(sides, inputs)
         return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings[1]
     except SideTrouble as trouble:
-        if trouble.message.id != "side.raised_running":
+        if not refuses(trouble):
             raise
         return None
 
@@ -285,7 +309,12 @@ def forward_result(forward: Forward) -> StageResult:
             Blame(Stage.FORWARD, Cause.UNKNOWN, text, measured=worst.level, limit=worst.floor.value),
         ]
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    text = message("pair_stage.forward", modules=forward.modules, checks=forward.checks, sizes=1 + len(forward.sizes))
+    words = {"modules": forward.modules, "checks": forward.checks, "sizes": 1 + len(forward.sizes)}
+    text = message("pair_stage.forward", **words)
+    if forward.trained is None:
+        text = message("pair_stage.forward_evaluation", **words)
+    if forward.left_out is not None:
+        text = message("pair_stage.both", first=text, second=forward.left_out)
     if forward.returned is not None:
         text = message("pair_stage.both", first=text, second=forward.returned)
     return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))
