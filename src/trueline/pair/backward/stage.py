@@ -57,7 +57,8 @@ def backward_stage(
     units = sum(1 for matched in trained.reference.matched if matched.unit)
     text = message("pair_stage.backward", units=units, grads=len(forward.recordings[0].grads))
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    return StageResult(Stage.BACKWARD, verdict, text, blames, message("pair_stage.backward_rules_out"))
+    rules_out = message("pair_stage.backward_rules_out") if aligned.is_whole else None
+    return StageResult(Stage.BACKWARD, verdict, text, blames, rules_out)
 
 
 def _is_near(path: str, other: str) -> bool:

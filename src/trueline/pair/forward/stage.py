@@ -256,7 +256,10 @@ def _causes(
 ) -> list[Blame]:
     faults = [fault for fault in merged(isolated.faults, aligned.port) if is_below(fault.matched.port.path, below)]
     causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
-    return [blame for fault in faults for blame in causes.of(fault, recording)]
+    blames = [blame for fault in faults for blame in causes.of(fault, recording)]
+    # A layer whose tensors have other shapes was not given the benchmark's values.
+    unlike = {pair.port_path.rpartition(".")[0] for pair in aligned.pairs if pair.layout is None}
+    return [blame for blame in blames if blame.cause is not Cause.UNKNOWN or blame.module not in unlike]
 
 
 def is_below(path: str, above: str) -> bool:
@@ -317,4 +320,7 @@ def forward_result(forward: Forward) -> StageResult:
         text = message("pair_stage.both", first=text, second=forward.left_out)
     if forward.returned is not None:
         text = message("pair_stage.both", first=text, second=forward.returned)
-    return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))
+    everything = forward.aligned.is_whole and forward.left_out is None
+    return StageResult(
+        Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out") if everything else None
+    )
