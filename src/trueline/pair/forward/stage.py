@@ -30,6 +30,8 @@ Progress = Callable[[str], None]
 # Whole networks whose outputs lie this close, relative to the largest, need no measured noise to be called the same.
 _CLOSE = 1e-4
 _SMALLEST = 48
+# What the strides of most networks multiply to.
+_STEP = 32
 
 
 def no_progress(_: str) -> None:
@@ -43,6 +45,7 @@ class Forward:
     ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given, ``returned`` what
     there is to say of outputs that are not put together alike. ``left_out`` says what of training no side or only one
     takes; ``trained`` is None where that is all of it, and recordings and inputs are then evaluation's.
+    ``size_refused`` says which size only the benchmark takes.
     """
 
     aligned: Aligned
@@ -56,6 +59,7 @@ class Forward:
     inputs: Sequence[Array]
     returned: Message | None = None
     left_out: Message | None = None
+    size_refused: Message | None = None
 
     @property
     def checks(self) -> int:
@@ -94,7 +98,8 @@ def run_forward(
     blames += _causes(sides, aligned, evaluated, recordings[1], below)
     progress("size")
     runs = [_Run(evaluated, recordings[1], inputs)]
-    for run in _at_other_sizes(sides, aligned, evaluated, inputs):
+    run, refused = _at_another_size(sides, aligned, evaluated, inputs)
+    if run is not None:
         runs.append(run)
         known = _known(blames)
         more = _causes(sides, aligned, run.isolated, run.port, below)
@@ -151,6 +156,7 @@ def run_forward(
         inputs,
         said,
         left_out,
+        refused,
     )
 
 
@@ -194,14 +200,30 @@ def _evaluated(
     return aligned, isolated
 
 
-def _at_other_sizes(
+def _at_another_size(
     sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, inputs: Sequence[Array]
-) -> Iterator[_Run]:
-    """The forced runs at other sizes, of those that both networks take."""
+) -> tuple[_Run | None, Message | None]:
+    """The forced run at the first other size that both networks take; and that only the port refuses one, where so."""
+    refused: Message | None = None
     for resized in other_sizes(inputs):
-        again = _at_size(sides, aligned, resized, evaluated)
-        if again is not None:
-            yield _Run(*again, resized)
+        try:
+            there = sides[0].answer(Record(resized, train=False, send=True))
+        except SideTrouble as trouble:
+            if not refuses(trouble):
+                raise
+            continue
+        try:
+            here = sides[1].answer(Record(resized, train=False, send=False))
+        except SideTrouble as trouble:
+            if not refuses(trouble):
+                raise
+            size = "x".join(map(str, resized[0].shape))
+            refused = refused or message("pair_stage.size_refused", size=size, reason=trouble.message)
+            continue
+        isolated = _at_size(sides, aligned, (there, here), resized, evaluated)
+        if isolated is not None:
+            return _Run(isolated, here, resized), refused
+    return None, refused
 
 
 def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
@@ -246,11 +268,6 @@ def _known(blames: Sequence[Blame]) -> set[tuple[str, Cause]]:
     return {(path, blame.cause) for blame in blames for path in (blame.module, *also_in(blame))}
 
 
-def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array]) -> tuple[Recording, Recording]:
-    bench, port = sides
-    return bench.answer(Record(inputs, train=False, send=True)), port.answer(Record(inputs, train=False, send=False))
-
-
 def _causes(
     sides: tuple[Side, Side], aligned: Aligned, isolated: Isolated, recording: Recording, below: str
 ) -> list[Blame]:
@@ -268,33 +285,47 @@ def is_below(path: str, above: str) -> bool:
 
 
 def other_sizes(inputs: Sequence[Array]) -> list[list[Array]]:
-    """Smaller inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones."""
-    if not any(array.ndim >= 4 and "float" in array.dtype.name for array in inputs):
+    """Other inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones.
+
+    Then, for networks that take no odd ones, multiples of what strides need.
+    """
+    if not any(_is_picture(array) for array in inputs):
         return []
-    return [[_resized(array) for array in inputs]]
+    return [[_resized(array, side) if _is_picture(array) else array for array in inputs] for side in (_odd, _stepped)]
 
 
-def _resized(array: Array) -> Array:
-    if array.ndim < 4 or "float" not in array.dtype.name:
-        return array
+def _is_picture(array: Array) -> bool:
+    return array.ndim >= 4 and "float" in array.dtype.name
+
+
+def _odd(side: int) -> int:
+    smaller = side * 5 // 8
+    smaller += (smaller + side + 1) % 2
+    return smaller if smaller >= _SMALLEST else side + 1
+
+
+def _stepped(side: int) -> int:
+    smaller = side * 5 // 8 // _STEP * _STEP
+    return smaller if smaller >= _SMALLEST else 2 * side
+
+
+def _resized(array: Array, other: Callable[[int], int]) -> Array:
     for axis in range(2, array.ndim):
         side = array.shape[axis]
-        smaller = side * 5 // 8
-        smaller += (smaller + side + 1) % 2
-        if smaller >= _SMALLEST:
-            array = np.take(array, range(smaller), axis)
-        else:
-            array = np.pad(array, [(0, int(place == axis)) for place in range(array.ndim)], mode="edge")
+        array = np.take(array, np.arange(other(side)) % side, axis)
     return np.ascontiguousarray(array)
 
 
 def _at_size(
-    sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array], evaluated: Isolated
-) -> tuple[Isolated, Recording] | None:
+    sides: tuple[Side, Side],
+    aligned: Aligned,
+    recordings: tuple[Recording, Recording],
+    inputs: Sequence[Array],
+    evaluated: Isolated,
+) -> Isolated | None:
     """The forced run at another size; None where a network takes only the one."""
     try:
-        recordings = _recorded(sides, inputs)
-        return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings[1]
+        return isolate(sides, aligned, recordings, inputs, evaluated.together)
     except SideTrouble as trouble:
         if not refuses(trouble):
             raise
@@ -320,6 +351,8 @@ def forward_result(forward: Forward) -> StageResult:
         text = message("pair_stage.both", first=text, second=forward.left_out)
     if forward.returned is not None:
         text = message("pair_stage.both", first=text, second=forward.returned)
+    if forward.size_refused is not None:
+        text = message("pair_stage.both", first=text, second=forward.size_refused)
     everything = forward.aligned.is_whole and forward.left_out is None
     return StageResult(
         Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out") if everything else None
