@@ -17,6 +17,7 @@ from trueline.cli.progress import doing
 from trueline.cli.verb import Verb
 from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
+from trueline.record.stderr_line import write_line
 
 
 @click.command("pair", cls=Verb, help="pair.help")
@@ -96,7 +97,7 @@ def command(
         tests is not None,
     )
     with ended_cleanly(), doing(_said) as tell:
-        paired = pair_sides(wishes[0], wishes[1], options, tell)
+        paired = pair_sides(wishes[0], wishes[1], options, tell, _note)
     written = None
     if tests is not None and paired.kept is not None:
         from trueline.pair.written_tests import write_tests
@@ -132,3 +133,7 @@ def _json(option: str, text: str | None, kind: type, otherwise: object) -> Any:
 
 def _said(what: str) -> Message:
     return message(f"pair.doing_{what}")
+
+
+def _note(note: Message) -> None:
+    write_line(f"trueline: {note.text()}")

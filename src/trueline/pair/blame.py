@@ -162,7 +162,7 @@ class Blame:
     other_line: Location | None = None
     edit: Message | None = None
     evidence: Sequence[Any] = field(default_factory=tuple)
-    change: Change | None = None
+    change: Change | None = field(default=None, compare=False)
 
 
 def module_name(path: str) -> str | Message:

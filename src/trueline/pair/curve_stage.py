@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.curves import CurveComparison, Parting, compare_curves
 from trueline.compare.floors import Floors
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
@@ -19,6 +20,7 @@ from trueline.model.message import Message, message
 from trueline.model.noise import LossDrift, Noise
 from trueline.model.report import Curves
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
+from trueline.pair.forward.training import refuses
 from trueline.pair.loss.answers import taken_by_both
 from trueline.pair.loss.cases import Labels
 from trueline.pair.questions.parts import GiveBatches, Train
@@ -64,6 +66,25 @@ def curve_stage(
         if not any(parameter.trainable for parameter in side.describe().parameters):
             text = message("pair_update.curve_no_parameters", side=str(side.entry))
             return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
+    try:
+        return _compared((bench, port), parts, inputs, steps=steps, tries=tries, seed=seed, explained=explained)
+    except SideTrouble as trouble:
+        if not refuses(trouble):
+            raise
+        return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_stage.no_training", reason=trouble.message))
+
+
+def _compared(
+    sides: tuple[Side, Side],
+    parts: Parts,
+    inputs: Sequence[Array],
+    *,
+    steps: int,
+    tries: int,
+    seed: int,
+    explained: bool,
+) -> StageResult:
+    bench, port = sides
     batches = _batches(bench, port, parts, inputs, steps, seed)
     training = Train(batches.bench, steps, batches.labelled, parts.both("optimizer"))
     there = bench.answer(training)

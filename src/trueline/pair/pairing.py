@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
 
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
-from trueline.model.message import message
+from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
 from trueline.pair.aligning.random_weights import move_weights
@@ -36,6 +39,8 @@ from trueline.pair.sides.side import Side
 from trueline.pair.update.schedule_stage import schedule_stage
 from trueline.pair.update.stage import update_stage
 from trueline.pair.written_tests import Kept, keep_cases
+
+Tell: TypeAlias = Callable[[Message], None]
 
 _NOTHING: Mapping[str, Json] = MappingProxyType({})
 
@@ -83,7 +88,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Paired:
-    """All stages in order, and what they rest on."""
+    """All stages in order, and what they rest on; ``notes`` say what was not run."""
 
     bench: str
     port: str
@@ -92,6 +97,7 @@ class Paired:
     inputs: Sequence[Array]
     stages: Sequence[StageResult]
     kept: Kept | None = None
+    notes: Sequence[Message] = ()
 
     @property
     def blames(self) -> list[Blame]:
@@ -99,17 +105,27 @@ class Paired:
         return [blame for stage in self.stages for blame in stage.blames]
 
 
-def pair_sides(bench: Wish, port: Wish, options: Options, progress: Progress = no_progress) -> Paired:
-    """Put two networks side by side; ``progress`` hears of each stage as it begins."""
+def _untold(_: Message) -> None:
+    """The answer has it too."""
+
+
+def pair_sides(
+    bench: Wish, port: Wish, options: Options, progress: Progress = no_progress, tell: Tell = _untold
+) -> Paired:
+    """Put two networks side by side; ``progress`` hears of each stage as it begins, ``tell`` of what is not run."""
     with ExitStack() as open_sides:
         sides = {
             role: open_sides.enter_context(wish.start(role, options.folder, options.timeout))
             for role, wish in (("bench", bench), ("port", port))
         }
         progress("building")
+        notes: list[Message] = []
         for role, side in sides.items():
             _await(role, side)
-        return _Pairing(sides["bench"], sides["port"], options, progress).run()
+            notes += [note for note in side.left_out() if note not in notes]
+        for note in notes:
+            tell(note)
+        return replace(_Pairing(sides["bench"], sides["port"], options, progress).run(), notes=notes)
 
 
 def _await(role: str, side: Side) -> None:
@@ -175,8 +191,7 @@ class _Pairing:
             explained = any(blame.confirmed and moves_curve(blame) for stage in stages for blame in stage.blames)
             steps, seed = options.steps, options.seed
             # Where training refuses a single sample, the curve needs several too.
-            several = len(forward.inputs[0]) > len(inputs[0]) if inputs and inputs[0].ndim else False
-            given = forward.inputs if several else inputs
+            given = forward.inputs if sum(map(np.size, forward.inputs)) > sum(map(np.size, inputs)) else inputs
             stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))

@@ -54,6 +54,7 @@ def result(paired: Paired, written: WrittenTests | None = None) -> Result:
         "stages": [_stage_json(stage) for stage in paired.stages],
         "modules": paired.forward.modules,
         "checks": paired.forward.checks,
+        "notes": [note.text() for note in paired.notes],
         "tests": written.to_json() if written is not None else None,
     }
     return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
@@ -64,7 +65,9 @@ def report(paired: Paired, written: WrittenTests | None = None) -> Report:
     found = findings(paired)
     title = message("pair.title", bench=paired.bench, port=paired.port)
     tests = [Text(written.said())] if written is not None else []
-    blocks = [*_sources(paired), _stages(paired), *tests, *_more(paired)]
+    # On stderr they were already said.
+    notes = [Folded(message("pair.not_run"), [Text(note) for note in paired.notes])] if paired.notes else []
+    blocks = [*_sources(paired), _stages(paired), *notes, *tests, *_more(paired)]
     return Report(title, _conclusion(paired, found), found, blocks)
 
 
@@ -146,6 +149,9 @@ def _conclusion(paired: Paired, findings: Sequence[Finding]) -> Message:
     if not real:
         if any(finding.conclusion is Conclusion.SUSPECT for finding in findings):
             return message("pair.suspects", count=len(findings), **names)
+        if paired.forward.left_out is not None:
+            words = {"modules": paired.forward.modules, "checks": paired.forward.checks, **names}
+            return message("pair.same_but", left_out=paired.forward.left_out, **words)
         return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
     confirmed = [finding for finding in real if finding.certainty is Certainty.CERTAIN]
     if len(real) == 1:

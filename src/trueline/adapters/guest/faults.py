@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Final
 
 from trueline.adapters import FRAMEWORKS
+from trueline.adapters.guest.definitions.loaded import left_out, lost_name
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.nouns import Value
 from trueline.model.trouble import Trouble
@@ -58,6 +59,9 @@ def _trouble(side: str, doing: str, error: BaseException, given: Sequence[Value]
     text, place = first_line(error), _place(error)
     if given:
         place += " <- " + ", ".join("x".join(map(str, array.shape)) or "()" for array in given)
+    left = left_out(lost_name(error))
+    if left is not None:
+        return SideTrouble("side.left_out_name", side=side, **left)
     if isinstance(error, SystemExit):
         kind = doing if doing in _EXITS else "running"
         return SideTrouble(f"side.exits_{kind}", side=side, code=_exit_code(error), place=place)

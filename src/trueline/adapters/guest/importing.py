@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Self
 
 from trueline.adapters import FRAMEWORKS
+from trueline.adapters.guest.definitions.loaded import left_out
+from trueline.adapters.guest.definitions.modules import OwnModules, own_modules
 from trueline.adapters.guest.faults import interpreter, said_for
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.adapters.guest.wire import Content
@@ -52,12 +54,36 @@ class Asked:
         )
 
 
-def imported(asked: Asked) -> ModuleType:
-    """The imported module or file; what it raises becomes a SideTrouble."""
+def imported(asked: Asked, *, work: bool = True) -> ModuleType:
+    """The imported module or file; what it raises becomes a SideTrouble.
+
+    Without ``work``, of a module of the user's that does more than define when it is imported only that is run which
+    the asked name needs.
+    """
     # A module that reads the command line as it is imported is to find none.
     sys.argv = [asked.module]
+    if not work:
+        _leave_work_out(asked)
     with said_for(asked.side, "importing"):
         return import_file(asked.side, Path(asked.module)) if asked.is_file else _imported(asked)
+
+
+def _leave_work_out(asked: Asked) -> None:
+    path = Path(asked.module).absolute()
+    modules = OwnModules([_top(path)[0], asked.folder] if asked.is_file else [asked.folder])
+    file = path if asked.is_file else modules.locate(asked.module)
+    if file is not None:
+        modules.follow(file, asked.name.partition(".")[0])
+        sys.meta_path.insert(0, modules)
+
+
+def _top(path: Path) -> tuple[Path, list[str]]:
+    """The folder that a file is imported from, and its module's name below that."""
+    top, parts = path.parent, [path.stem]
+    while (top / "__init__.py").is_file() and top.name.isidentifier():
+        parts.insert(0, top.name)
+        top = top.parent
+    return top, parts
 
 
 def _imported(asked: Asked) -> ModuleType:
@@ -87,10 +113,7 @@ def import_file(side: str, file: Path) -> ModuleType:
     path = file.absolute()
     if not path.is_file():
         raise SideTrouble("side.no_file", side=side, file=str(file))
-    top, parts = path.parent, [path.stem]
-    while (top / "__init__.py").is_file() and top.name.isidentifier():
-        parts.insert(0, top.name)
-        top = top.parent
+    top, parts = _top(path)
     sys.path.insert(0, str(top))
     try:
         if len(parts) > 1:
@@ -103,7 +126,10 @@ def import_file(side: str, file: Path) -> ModuleType:
 def _alone(path: Path) -> ModuleType:
     """A file outside of any package; its name may be taken, or no valid module name."""
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"user_file_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    modules = own_modules()
+    spec = (
+        modules.spec_of_file(name, path) if modules is not None else None
+    ) or importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -117,6 +143,8 @@ def found_in(side: str, module: ModuleType, shown: str, name: str) -> Foreign:
     for part in name.split("."):
         inside = getattr(held, part, _MISSING)
         if inside is _MISSING:
+            if held is module and (left := left_out(part)) is not None:
+                raise SideTrouble("side.left_out_name", side=side, **left)
             near = difflib.get_close_matches(
                 part, [candidate for candidate in dir(held) if not candidate.startswith("_")], n=1
             )

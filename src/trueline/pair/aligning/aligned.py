@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,11 @@ class Aligned:
     only_bench: Sequence[ParamInfo]
     only_port: Sequence[ParamInfo]
     modules: Mapping[str, str]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every parameter has a counterpart of its shape; else some module had other values."""
+        return not self.only_bench and not self.only_port and all(pair.layout is not None for pair in self.pairs)
 
     @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
@@ -85,15 +91,12 @@ def align_sides(
     }
     by_params = _by_parameters(pairs)
     matched = {port_path: by_params.get(port_path, there) for port_path, there in modules.items() if there in paths}
-    taken = set(matched.values())
-    only_bench = [here[leftover.key] for leftover in alignment.only_a]
-    only_port = [there[leftover.key] for leftover in alignment.only_b]
     return Aligned(
         bench,
         port,
         pairs,
-        [parameter for parameter in only_bench if says_something(bench, parameter, taken)],
-        [parameter for parameter in only_port if says_something(port, parameter, matched)],
+        left_over(bench, port, pairs, [here[leftover.key] for leftover in alignment.only_a]),
+        left_over(port, bench, pairs, [there[leftover.key] for leftover in alignment.only_b]),
         matched,
     )
 
@@ -128,18 +131,44 @@ def is_tensor(parameter: ParamInfo) -> bool:
     return not parameter.name.endswith(_COUNTER)
 
 
-def says_something(described: Described, parameter: ParamInfo, matched: Container[str]) -> bool:
-    """Whether a tensor without a counterpart says anything: not another's second name, a buffer, or what a framework
-    always has in a layer that has one itself, being among the ``matched`` modules."""
-    if parameter.shared_with is not None or parameter.buffer:
-        # What a buffer is for shows in the forward pass; the other framework may hold it as a plain tensor.
-        return False
-    path, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
-    layer = layer_of_class(described.classes.get(path, ""))
-    if layer is None:
-        return True
-    extra = (*layer.only_torch, *layer.only_mindspore, *layer.statistics, *(layer.neutral if path in matched else ()))
-    return leaf not in extra and layer.torch_leaf(leaf) not in extra
+def left_over(
+    described: Described, other: Described, pairs: Sequence[ParamPair], lone: Iterable[ParamInfo]
+) -> list[ParamInfo]:
+    """Of the tensors without a counterpart those that say something.
+
+    Not: another's second name, a buffer, what a framework always has of a layer that the other side has too.
+    """
+    paired = {path.rpartition(".")[0] for pair in pairs for path in (pair.bench_path, pair.port_path)}
+    bare = _bare_layers(other, paired)
+    excused: set[str] = set()
+    found: list[ParamInfo] = []
+    for parameter in lone:
+        if parameter.shared_with is not None or parameter.buffer:
+            # What a buffer is for shows in the forward pass; the other framework may hold it as a plain tensor.
+            continue
+        path, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
+        layer = layer_of_class(described.classes.get(path, ""))
+        leaves = {leaf, layer.torch_leaf(leaf)} if layer is not None else set()
+        if layer is None or not leaves & {*layer.only_torch, *layer.only_mindspore, *layer.statistics, *layer.neutral}:
+            found.append(parameter)
+        elif leaves & layer.neutral.keys() and path not in paired and path not in excused:
+            if bare[layer.kind]:
+                bare[layer.kind] -= 1
+                excused.add(path)
+            else:
+                found.append(parameter)
+    return found
+
+
+def _bare_layers(described: Described, paired: Collection[str]) -> Counter[str]:
+    """How many layers of each kind have no tensors of their own, and so may be another's that has neutral ones."""
+    own = {
+        described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
+        for parameter in described.parameters
+        if not parameter.buffer
+    }
+    layers = (layer_of_class(name) for path, name in described.classes.items() if path not in own | set(paired))
+    return Counter(layer.kind for layer in layers if layer is not None)
 
 
 def _calls(recording: Recording) -> list[CallInfo]:

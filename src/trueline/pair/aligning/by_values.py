@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,7 @@ from trueline.compare.align.shapes import layout, untransposed
 from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
-from trueline.pair.aligning.aligned import Aligned, is_tensor, says_something
+from trueline.pair.aligning.aligned import Aligned, is_tensor, left_over
 from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.nesting import same_holders
 from trueline.pair.aligning.param_pair import ParamPair
@@ -169,14 +169,12 @@ def _made(
         aligned.bench,
         aligned.port,
         pairs,
-        list(_left(sides[0], tensors.values(), set(modules.values()))),
-        list(_left(sides[1], tensors, set(modules))),
-        modules,
+        left_over(aligned.bench, aligned.port, pairs, _left(sides[0], tensors.values())),
+        left_over(aligned.port, aligned.bench, pairs, _left(sides[1], tensors)),
+        {path: other for path, other in modules.items() if other is not None},
     )
 
 
-def _left(side: _Owned, taken: Iterable[str], matched: Container[str]) -> Iterator[ParamInfo]:
+def _left(side: _Owned, taken: Iterable[str]) -> list[ParamInfo]:
     known = set(taken)
-    for path, parameter in side.tensors.items():
-        if path not in known and says_something(side.described, parameter, matched):
-            yield parameter
+    return [parameter for path, parameter in side.tensors.items() if path not in known]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
@@ -12,6 +13,7 @@ from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.causes import block_kinds
 from trueline.pair.forward.judging import is_below
 from trueline.pair.forward.stage import Forward
+from trueline.pair.forward.training import refuses
 from trueline.pair.sides.side import Side
 
 
@@ -20,13 +22,23 @@ def backward_stage(
 ) -> StageResult:
     """What the forced run in training showed of gradients, then each block's own code."""
     own = [blame for blame in forward.blames if blame.stage is Stage.BACKWARD]
+    trained = forward.trained
+    if trained is None or not forward.recordings[0].backward:
+        assert forward.left_out is not None
+        return StageResult(Stage.BACKWARD, StageVerdict.SKIPPED, forward.left_out, own)
     # What lies in a block whose values differ already says nothing more: other values have other gradients. A gradient
     # that ends there does, where a try confirms it.
     values = [blame for blame in forward.blames if blame.stage is Stage.FORWARD and not blame.latent]
     known = [path for blame in values for path in (blame.module, *also_in(blame))]
-    blocks = list(block_kinds(aligned, forward.trained.reference, forward.recordings[1]))
+    blocks = list(block_kinds(aligned, trained.reference, forward.recordings[1]))
     differing = [block.path for block in blocks if any(_is_near(block.path, each) for each in known)]
-    found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
+    try:
+        found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
+    except SideTrouble as trouble:
+        if not refuses(trouble):
+            raise
+        verdict = StageVerdict.FOUND if own else StageVerdict.SKIPPED
+        return StageResult(Stage.BACKWARD, verdict, message("pair_stage.no_backward", reason=trouble.message), own)
     # Of a module whose gradients differ by themselves, on the benchmark's values, it is told why.
     alone = {blame.module for blame in own}
     found = [
@@ -43,10 +55,11 @@ def backward_stage(
     own = [blame for blame in own if blame.cause is not Cause.UNKNOWN or blame.module not in explained]
     named = {blame.module for blame in own}
     blames = [*own, *(blame for blame in found if blame.module not in named)]
-    units = sum(1 for matched in forward.trained.reference.matched if matched.unit)
+    units = sum(1 for matched in trained.reference.matched if matched.unit)
     text = message("pair_stage.backward", units=units, grads=len(forward.recordings[0].grads))
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    return StageResult(Stage.BACKWARD, verdict, text, blames, message("pair_stage.backward_rules_out"))
+    rules_out = message("pair_stage.backward_rules_out") if aligned.is_whole else None
+    return StageResult(Stage.BACKWARD, verdict, text, blames, rules_out)
 
 
 def _is_near(path: str, other: str) -> bool:

@@ -17,7 +17,7 @@ def build(asked: Asked, *, seed: int | None = 0) -> tuple[Network, Adapter]:
     # The module, the factory or what they import may be the first to import the framework.
     stop_waiting = on_import(FRAMEWORKS, lambda framework: adapter_of(framework).build.capture_built())
     try:
-        module = imported(asked)
+        module = imported(asked, work=False)
         found = found_in(asked.side, module, asked.module, asked.name)
         with said_for(asked.side, "importing"):
             present = adapters_present()

@@ -6,7 +6,7 @@ So each module is judged by itself, and so is what lies between two of them; not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ _POOL_SIZE: Final = 1_048_573
 _GLANCE_SIZE: Final = 256
 # A number, channels, and at least one axis more.
 _CHANNEL_AXES: Final = 3
+
+# Of a unit: the kind (gin, grad, buffer), its index or name, and its values.
+Seen: TypeAlias = tuple[str, str, Array | None]
 
 
 def force(host: Host, question: Force) -> ForcedRun:
@@ -172,6 +175,12 @@ class _Forcing:
                 for gradient, output in laid
             ]
 
+        if not self._question.backward:
+            with self._adapter.build.undisturbed(module, self._question.train):
+                result = run(*given)
+                arrays = [("buffer", name, array) for name, array in self._buffers(module).items()]
+            self._look_at(spec, call, arrays, [])
+            return result
         tensors = (tensor for tensor in self._values.tensors(module) if not tensor.buffer and tensor.trainable)
         named = {tensor.name: tensor.value for tensor in tensors}
         with self._adapter.build.undisturbed(module, self._question.train):
@@ -179,9 +188,13 @@ class _Forcing:
                 run_once, [given[place] for place in single], list(named.values()), fitting
             )
             after = self._buffers(module)
-        arrays = [("gin", str(place), array) for place, array in zip(single, pulled.gin, strict=True)]
-        arrays += [("grad", name, array) for name, array in zip(named, pulled.grads, strict=True)]
-        arrays += [("buffer", name, array) for name, array in after.items()]
+        gradients = [("gin", str(place), array) for place, array in zip(single, pulled.gin, strict=True)]
+        gradients += [("grad", name, array) for name, array in zip(named, pulled.grads, strict=True)]
+        self._look_at(spec, call, [*gradients, *(("buffer", name, array) for name, array in after.items())], gout)
+        return pulled.result
+
+    def _look_at(self, spec: CallSpec, call: ForcedCall, arrays: Sequence[Seen], gout: Sequence[Array | None]) -> None:
+        """Collect gradients and buffers of a unit, or compare them with the benchmark's."""
         for kind, name, array in arrays:
             if self._question.collect:
                 if array is not None:
@@ -195,7 +208,6 @@ class _Forcing:
                 _check(call, kind, name, array if array is not None else np.zeros_like(ref), ref)
             elif array is not None and kind == "gin" and gout and np.any(array):
                 call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
-        return pulled.result
 
     def _buffers(self, module: Network) -> dict[str, Array]:
         buffers = (tensor for tensor in self._values.tensors(module) if tensor.buffer or not tensor.trainable)

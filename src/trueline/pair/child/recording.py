@@ -23,9 +23,10 @@ from trueline.pair.questions.recording import Call, Record, Recording, Returned
 def record(host: Host, question: Record) -> Recording:
     """The calls in order, and with ``send`` all that was seen, with ``train`` also backward."""
     train = question.train
-    taking = _Taking(host, train=train, light=not question.send, far=question.far)
+    backward = train and question.backward
+    taking = _Taking(host, backward=backward, light=not question.send, far=question.far)
     with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
-        outputs, grads, returned = _run(host, taking, question.inputs, train, question.seed)
+        outputs, grads, returned = _run(host, taking, question.inputs, backward, question.seed)
     host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
     return Recording(
         train,
@@ -38,16 +39,17 @@ def record(host: Host, question: Record) -> Recording:
         taking.drops,
         taking.drop_lines,
         returned,
+        backward,
     )
 
 
 def _run(
-    host: Host, taking: _Taking, inputs: Sequence[Array], train: bool, seed: int
+    host: Host, taking: _Taking, inputs: Sequence[Array], backward: bool, seed: int
 ) -> tuple[Sequence[Array], dict[str, Array], Returned | None]:
     adapter = host.adapter
     given = tensors_of(host, inputs)
     with adapter.intercept.intercept(taking.around):
-        if not train or taking.light:
+        if not backward or taking.light:
             with adapter.autograd.without_gradient():
                 result = host.model(*given)
             tensors = [tensor for _, tensor in leaves(result, adapter.values.is_tensor)]
@@ -90,8 +92,8 @@ class _Taking:
     ``light`` copies nothing, and only knows which tensor is which; ``far`` moves what layers give out.
     """
 
-    def __init__(self, host: Host, *, train: bool, light: bool, far: float) -> None:
-        self._host, self._train, self.light, self._far = host, train, light, far
+    def __init__(self, host: Host, *, backward: bool, light: bool, far: float) -> None:
+        self._host, self._backward, self.light, self._far = host, backward, light, far
         self._values = host.adapter.values
         self._counting = Counting(paths_of(host))
         self._held: dict[int, tuple[Value, int]] = {}
@@ -178,7 +180,7 @@ class _Taking:
             self.outputs[path] = Template.of((output,), {}, self._values.is_tensor), likes
 
     def _await_gradients(self, tensors: Sequence[Value], places: Sequence[int]) -> None:
-        if self._train and not self.light:
+        if self._backward and not self.light:
             for tensor, place in zip(tensors, places, strict=True):
                 self._await_gradient(tensor, place)
 

@@ -70,7 +70,8 @@ class Causes:
         blames = self._tried_inside(fault, recording, stage, built)
         if not any(blame.confirmed for blame in blames):
             blames = [self._unknown(fault, stage, blames), *blames]
-        return [blame if blame in built else _with_others(blame, fault) for blame in blames]
+        known = {id(blame) for blame in built}
+        return [blame if id(blame) in known else _with_others(blame, fault) for blame in blames]
 
     def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
         """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""

@@ -103,17 +103,17 @@ def reference_of(
     bench: Side, recording: Recording, matched: Sequence[Matched], inputs: Sequence[Array], *, rounds: int = 1
 ) -> Reference:
     """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding."""
-    reference = Reference(recording, matched, list(recording.arrays))
+    reference, backward = Reference(recording, matched, list(recording.arrays)), recording.backward
     for call_pair in matched:
         _place(reference, call_pair)
     if recording.train:
-        run = bench.answer(Force(inputs, None, _specs(reference), recording.train, collect=True))
+        run = bench.answer(Force(inputs, None, _specs(reference), recording.train, True, backward=backward))
         for unit in run.collected:
             reference.put(unit.path, unit.call, unit.kind, unit.name, len(reference.arrays))
             reference.arrays.append(unit.array)
     specs = _specs(reference)
     for seed in range(1, rounds + 1):
-        for call in bench.answer(Force(inputs, None, specs, recording.train, perturbed=seed)).calls:
+        for call in bench.answer(Force(inputs, None, specs, recording.train, perturbed=seed, backward=backward)).calls:
             for check in call.checks:
                 where = (call.path, call.call, check.kind, check.index)
                 if check.comparable:
@@ -131,7 +131,8 @@ def force(
     sending = _Sending(reference)
     specs = [_sent(reference, aligned, matched, sending) for matched in reference.matched]
     specs = [replace(spec, free=(spec.path, spec.call) in free) for spec in specs]
-    question = Force(inputs, sending.arrays, specs, reference.recording.train, reshaped=True)
+    recording = reference.recording
+    question = Force(inputs, sending.arrays, specs, recording.train, reshaped=True, backward=recording.backward)
     try:
         run = port.answer(question)
     except SideTrouble as trouble:

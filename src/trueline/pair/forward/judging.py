@@ -8,7 +8,7 @@ from typing import Final
 
 from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
-from trueline.pair.blame import Blame
+from trueline.pair.blame import Blame, Cause
 from trueline.pair.forward.causes import Causes
 from trueline.pair.forward.corrections import PutRight, Together
 from trueline.pair.forward.faults import Fault, merged
@@ -75,6 +75,12 @@ def judge(
             for place, blames in enumerate(found)
         ]
         cleared |= more
+    # A layer whose tensors have other shapes was not given the benchmark's values.
+    unlike = {pair.port_path.rpartition(".")[0] for pair in aligned.pairs if pair.layout is None}
+    found = [
+        [blame for blame in blames if blame.cause is not Cause.UNKNOWN or blame.module not in unlike]
+        for blames in found
+    ]
     places = frozenset(where for place in cleared for where in _places(faults[place]))
     more_blames = whole.elsewhere if whole is not None else ()
     return Judged([*(blame for blames in found for blame in blames), *more_blames], whole, places)

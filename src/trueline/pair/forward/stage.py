@@ -23,6 +23,7 @@ from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
+from trueline.pair.forward.training import Tried, recorded, refuses, trained
 from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import Verified, verify
@@ -31,6 +32,8 @@ Progress = Callable[[str], None]
 # Whole networks whose outputs lie this close, relative to the largest, need no measured noise to be called the same.
 _CLOSE = 1e-4
 _SMALLEST = 48
+# What the strides of most networks multiply to.
+_STEP = 32
 
 
 def no_progress(_: str) -> None:
@@ -42,13 +45,15 @@ class Forward:
     """What the forced runs gave: in each mode, and at another input size where the networks take one.
 
     ``aligned`` is how both were matched in the end, ``inputs`` what the runs in training were given, ``returned`` what
-    there is to say of outputs that are not put together alike, ``corrected`` the whole port with all that is confirmed
-    of this size put right.
+    there is to say of outputs that are not put together alike. ``corrected`` is the whole port with all that is
+    confirmed of this size put right. ``left_out`` says what of training no side or only one takes; ``trained`` is None
+    where that is all of it, and recordings and inputs are then evaluation's. ``size_refused`` says which size only the
+    benchmark takes.
     """
 
     aligned: Aligned
     evaluated: Isolated
-    trained: Isolated
+    trained: Isolated | None
     sizes: Sequence[Isolated]
     recordings: tuple[Recording, Recording]
     verified: Verified | None
@@ -57,6 +62,8 @@ class Forward:
     inputs: Sequence[Array]
     returned: Message | None = None
     corrected: Together | None = None
+    left_out: Message | None = None
+    size_refused: Message | None = None
 
     @property
     def checks(self) -> int:
@@ -64,6 +71,7 @@ class Forward:
         return sum(
             len(checked.checks)
             for isolated in (self.evaluated, self.trained, *self.sizes)
+            if isolated is not None
             for checked in isolated.checked
         )
 
@@ -95,7 +103,8 @@ def run_forward(
     blames, cleared = [*shorter, *judged.blames], set(judged.cleared)
     progress("size")
     runs = [_Run(evaluated, recordings, inputs)]
-    for run in _at_other_sizes(sides, aligned, evaluated, inputs):
+    run, refused = _at_another_size(sides, aligned, evaluated, inputs)
+    if run is not None:
         runs.append(run)
         known = _known(blames)
         there = judge(sides, aligned, run.isolated, run.recordings, run.inputs, blames, below)
@@ -110,18 +119,32 @@ def run_forward(
     far = far_causes(sides, aligned, smallest.isolated, smallest.recordings[1], inputs)
     blames += [blame for blame in far if is_below(blame.module, below)]
     progress("train")
-    inputs, recordings = _trained(sides, inputs)
-    trained = without(isolate(sides, aligned, recordings, inputs, evaluated.together), cleared)
     blamed = {path for blame in blames if not blame.latent for path in (blame.module, *also_in(blame))}
-    more = judge(sides, aligned, trained, recordings, inputs, blames, below).blames
-    blames += [blame for blame in more if blame.module not in blamed]
+
+    def train(tried: Tried) -> _Trained:
+        recordings = recorded(sides, tried)
+        isolated = without(isolate(sides, aligned, recordings, tried.inputs, evaluated.together), cleared)
+        found = judge(sides, aligned, isolated, recordings, tried.inputs, blames, below).blames
+        return _Trained(recordings, isolated, [blame for blame in found if blame.module not in blamed])
+
+    answer, ran = trained(inputs, train), None
+    if isinstance(answer, Message):
+        left_out: Message | None = answer
+    else:
+        tried, ran, left_out = answer
+        inputs, recordings = tried.inputs, ran.recordings
+        blames += ran.blames
     progress("latent")
-    blames += [blame for blame in _unseen(sides, aligned, trained, recordings, blames) if is_below(blame.module, below)]
+    isolated = ran.isolated if ran is not None else evaluated
+    blames += [
+        blame for blame in _unseen(sides, aligned, isolated, recordings, blames) if is_below(blame.module, below)
+    ]
     if not below:
         blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
     evaluated = without(evaluated, cleared)
-    faults = [fault for isolated in (evaluated, *sizes, trained) for fault in isolated.faults]
+    every = (evaluated, *sizes, *([ran.isolated] if ran is not None else []))
+    faults = [fault for isolated in every for fault in isolated.faults]
     whole = None if faults else _whole(bench, port, evaluated, given)
     said = None
     if not below and (returned := _returned(seen)) is not None:
@@ -129,13 +152,34 @@ def run_forward(
         other = other_outputs(*returned) if not faults else None
         blames += [other] if other is not None else []
     return Forward(
-        aligned, evaluated, trained, sizes, recordings, whole, joined(blames), faults, inputs, said, judged.whole
+        aligned,
+        evaluated,
+        ran.isolated if ran is not None else None,
+        sizes,
+        recordings,
+        whole,
+        joined(blames),
+        faults,
+        inputs,
+        said,
+        judged.whole,
+        left_out,
+        refused,
     )
 
 
 def _returned(recordings: tuple[Recording, Recording]) -> tuple[Returned, Returned] | None:
     bench, port = (recording.returned for recording in recordings)
     return (bench, port) if bench is not None and port is not None else None
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The forced run of training: both recordings, what it gave, and what is to blame for that alone."""
+
+    recordings: tuple[Recording, Recording]
+    isolated: Isolated
+    blames: Sequence[Blame]
 
 
 @dataclass(frozen=True)
@@ -164,14 +208,30 @@ def _evaluated(
     return aligned, isolated
 
 
-def _at_other_sizes(
+def _at_another_size(
     sides: tuple[Side, Side], aligned: Aligned, evaluated: Isolated, inputs: Sequence[Array]
-) -> Iterator[_Run]:
-    """The forced runs at other sizes, of those that both networks take."""
+) -> tuple[_Run | None, Message | None]:
+    """The forced run at the first other size that both networks take; and that only the port refuses one, where so."""
+    refused: Message | None = None
     for resized in other_sizes(inputs):
-        again = _at_size(sides, aligned, resized, evaluated)
-        if again is not None:
-            yield _Run(*again, resized)
+        try:
+            there = sides[0].answer(Record(resized, train=False, send=True))
+        except SideTrouble as trouble:
+            if not refuses(trouble):
+                raise
+            continue
+        try:
+            here = sides[1].answer(Record(resized, train=False, send=False))
+        except SideTrouble as trouble:
+            if not refuses(trouble):
+                raise
+            size = "x".join(map(str, resized[0].shape))
+            refused = refused or message("pair_stage.size_refused", size=size, reason=trouble.message)
+            continue
+        isolated = _at_size(sides, aligned, (there, here), resized, evaluated)
+        if isolated is not None:
+            return _Run(isolated, (there, here), resized), refused
+    return None, refused
 
 
 def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
@@ -187,14 +247,14 @@ def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
 def _unseen(
     sides: tuple[Side, Side],
     aligned: Aligned,
-    trained: Isolated,
+    isolated: Isolated,
     recordings: tuple[Recording, Recording],
     blames: Sequence[Blame],
 ) -> Iterator[Blame]:
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
-    dropped = drop_blames(sides, aligned, recordings, trained.reference)
+    dropped = drop_blames(sides, aligned, recordings, isolated.reference)
     yield from dropped
-    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*blames, *dropped]))
+    yield from Causes(*sides, aligned, ()).latent(isolated.reference, _known([*blames, *dropped]))
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:
@@ -216,57 +276,50 @@ def _known(blames: Sequence[Blame]) -> set[tuple[str, Cause]]:
     return {(path, blame.cause) for blame in blames for path in (blame.module, *also_in(blame))}
 
 
-def _recorded(sides: tuple[Side, Side], inputs: Sequence[Array], *, train: bool) -> tuple[Recording, Recording]:
-    bench, port = sides
-    return bench.answer(Record(inputs, train=train, send=True)), port.answer(Record(inputs, train=train, send=False))
-
-
-def _trained(sides: tuple[Side, Side], inputs: Sequence[Array]) -> tuple[Sequence[Array], tuple[Recording, Recording]]:
-    """Both sides in training; a single sample is given twice where statistics of one are refused."""
-    try:
-        return inputs, _recorded(sides, inputs, train=True)
-    except SideTrouble as trouble:
-        if trouble.message.id != "side.raised_running" or any(array.ndim < 1 or len(array) != 1 for array in inputs):
-            raise
-        several = [np.concatenate([array, _other_sample(array)]) for array in inputs]
-        return several, _recorded(sides, several, train=True)
-
-
-def _other_sample(array: Array) -> Array:
-    """A sample of the same numbers in another order."""
-    return np.roll(array.reshape(1, -1), 1, axis=1).reshape(array.shape)
-
-
 def other_sizes(inputs: Sequence[Array]) -> list[list[Array]]:
-    """Smaller inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones."""
-    if not any(array.ndim >= 4 and "float" in array.dtype.name for array in inputs):
+    """Other inputs, odd where these are even: padding faults may show on odd sizes only, or on even ones.
+
+    Then, for networks that take no odd ones, multiples of what strides need.
+    """
+    if not any(_is_picture(array) for array in inputs):
         return []
-    return [[_resized(array) for array in inputs]]
+    return [[_resized(array, side) if _is_picture(array) else array for array in inputs] for side in (_odd, _stepped)]
 
 
-def _resized(array: Array) -> Array:
-    if array.ndim < 4 or "float" not in array.dtype.name:
-        return array
+def _is_picture(array: Array) -> bool:
+    return array.ndim >= 4 and "float" in array.dtype.name
+
+
+def _odd(side: int) -> int:
+    smaller = side * 5 // 8
+    smaller += (smaller + side + 1) % 2
+    return smaller if smaller >= _SMALLEST else side + 1
+
+
+def _stepped(side: int) -> int:
+    smaller = side * 5 // 8 // _STEP * _STEP
+    return smaller if smaller >= _SMALLEST else 2 * side
+
+
+def _resized(array: Array, other: Callable[[int], int]) -> Array:
     for axis in range(2, array.ndim):
         side = array.shape[axis]
-        smaller = side * 5 // 8
-        smaller += (smaller + side + 1) % 2
-        if smaller >= _SMALLEST:
-            array = np.take(array, range(smaller), axis)
-        else:
-            array = np.pad(array, [(0, int(place == axis)) for place in range(array.ndim)], mode="edge")
+        array = np.take(array, np.arange(other(side)) % side, axis)
     return np.ascontiguousarray(array)
 
 
 def _at_size(
-    sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array], evaluated: Isolated
-) -> tuple[Isolated, tuple[Recording, Recording]] | None:
+    sides: tuple[Side, Side],
+    aligned: Aligned,
+    recordings: tuple[Recording, Recording],
+    inputs: Sequence[Array],
+    evaluated: Isolated,
+) -> Isolated | None:
     """The forced run at another size; None where a network takes only the one."""
     try:
-        recordings = _recorded(sides, inputs, train=False)
-        return isolate(sides, aligned, recordings, inputs, evaluated.together), recordings
+        return isolate(sides, aligned, recordings, inputs, evaluated.together)
     except SideTrouble as trouble:
-        if trouble.message.id != "side.raised_running":
+        if not refuses(trouble):
             raise
         return None
 
@@ -282,8 +335,12 @@ def forward_result(forward: Forward) -> StageResult:
             Blame(Stage.FORWARD, Cause.UNKNOWN, text, measured=worst.level, limit=worst.floor.value),
         ]
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    text = message("pair_stage.forward", modules=forward.modules, checks=forward.checks, sizes=1 + len(forward.sizes))
+    words = {"modules": forward.modules, "checks": forward.checks, "sizes": 1 + len(forward.sizes)}
+    text = message("pair_stage.forward" if forward.trained is not None else "pair_stage.forward_evaluation", **words)
     corrected = forward.corrected.said if forward.corrected is not None else None
-    for more in (forward.returned, corrected):
+    for more in (forward.left_out, forward.returned, forward.size_refused, corrected):
         text = message("pair_stage.both", first=text, second=more) if more is not None else text
-    return StageResult(Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out"))
+    everything = forward.aligned.is_whole and forward.left_out is None
+    return StageResult(
+        Stage.FORWARD, verdict, text, blames, message("pair_stage.forward_rules_out") if everything else None
+    )

@@ -15,6 +15,8 @@ from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
+from trueline.pair.parameters.shapes import shape_blames
+from trueline.pair.parameters.unmatched import partly_lone, unmatched_blames, unmatched_table
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights
 from trueline.pair.sides.side import Side
@@ -22,7 +24,7 @@ from trueline.pair.sides.side import Side
 
 def parameter_stage(aligned: Aligned) -> StageResult:
     """Counts, shapes, dtypes, what is trained, what is shared, what only one side has."""
-    blames = [*_only(aligned), *_pairs(aligned)]
+    blames = [*unmatched_blames(aligned), *_only(aligned), *shape_blames(aligned), *_pairs(aligned)]
     here, there = (_counts(described) for described in (aligned.bench, aligned.port))
     text = message(
         "pair_stage.parameters",
@@ -33,9 +35,11 @@ def parameter_stage(aligned: Aligned) -> StageResult:
         others=there[1],
     )
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
-    return StageResult(
-        Stage.PARAMETERS, verdict, text, blames, message("pair_stage.parameters_rule_out"), [_table(aligned)]
-    )
+    lone = unmatched_table(aligned)
+    tables = [lone, _table(aligned)] if lone is not None else [_table(aligned)]
+    # Other numbers of tensors may be the same parts divided otherwise, and may not.
+    rules_out = message("pair_stage.parameters_rule_out") if here == there else None
+    return StageResult(Stage.PARAMETERS, verdict, text, blames, rules_out, tables)
 
 
 def _counts(described: Described) -> tuple[int, int]:
@@ -44,7 +48,7 @@ def _counts(described: Described) -> tuple[int, int]:
 
 
 def _only(aligned: Aligned) -> Iterator[Blame]:
-    for parameter in aligned.only_bench:
+    for parameter in partly_lone(aligned.bench, aligned.only_bench):
         module = _counterpart(aligned, _module(aligned.bench, parameter))
         yield Blame(
             Stage.PARAMETERS,
@@ -59,7 +63,7 @@ def _only(aligned: Aligned) -> Iterator[Blame]:
             other_line=_built(aligned.bench, _module(aligned.bench, parameter)),
             evidence=[{"name": parameter.name}],
         )
-    for parameter in aligned.only_port:
+    for parameter in partly_lone(aligned.port, aligned.only_port):
         module = _module(aligned.port, parameter)
         yield Blame(
             Stage.PARAMETERS,
@@ -80,14 +84,6 @@ def _pairs(aligned: Aligned) -> Iterator[Blame]:
     frozen: dict[Cause, list[ParamPair]] = {}
     typed: dict[tuple[str, str], list[ParamPair]] = {}
     for pair in aligned.pairs:
-        if pair.layout is None:
-            text = message(
-                "pair_stage.shape",
-                name=pair.port.name,
-                bench=_shape(pair.bench.shape),
-                port=_shape(pair.port.shape),
-            )
-            yield _of_pair(aligned, pair, Cause.SHAPE, text, _shape(pair.bench.shape), _shape(pair.port.shape))
         if not pair.bench.buffer and not pair.port.buffer and pair.bench.trainable is not pair.port.trainable:
             frozen.setdefault(Cause.FROZEN if pair.bench.trainable else Cause.NOT_FROZEN, []).append(pair)
         if pair.bench.dtype != pair.port.dtype:

@@ -102,7 +102,7 @@ class Force(Question[ForcedRun]):
 
     With ``collect`` the gradients and buffers of units come along, and nothing is compared with what is not known yet.
     With ``perturbed``, a seed, all that is forced is moved by a rounding unit. With ``reshaped`` the benchmark's
-    outputs are passed on in place of those that have another size too.
+    outputs are passed on in place of those that have another size too. Without ``backward`` units give no gradients.
     """
 
     inputs: Sequence[Array]
@@ -112,3 +112,4 @@ class Force(Question[ForcedRun]):
     collect: bool = False
     perturbed: int | None = None
     reshaped: bool = False
+    backward: bool = True

@@ -64,6 +64,7 @@ class Recording:
     drops: Sequence[tuple[int | None, float]] = ()
     drop_lines: Sequence[Location | None] = ()
     returned: Returned | None = None
+    backward: bool = True
 
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
@@ -96,8 +97,8 @@ class Recording:
 class Record(Question[Recording]):
     """Run a side once, dropout and its kin made identity; in training also backward, from seeded gradients.
 
-    Without ``send`` only the calls are wanted, and nothing runs backward. ``far`` is a factor for all that layers with
-    tensors of their own give out.
+    Without ``send`` only the calls are wanted, and nothing runs backward, nor does it without ``backward``. ``far`` is
+    a factor for all that layers with tensors of their own give out.
     """
 
     inputs: Sequence[Array]
@@ -105,3 +106,4 @@ class Record(Question[Recording]):
     send: bool
     seed: int = 1
     far: float = 1.0
+    backward: bool = True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from trueline.adapters.guest.guest import Guest
+from trueline.adapters.guest.wire import Content
 from trueline.kernel.array import Array
+from trueline.model.message import Message, message
 from trueline.pair.questions.described import Describe, Described, Load, Loaded
 from trueline.pair.questions.model import Forward, Operators
 from trueline.pair.questions.question import Answer, Question, answer_type, pack, unpack
@@ -26,6 +28,10 @@ class Side(Guest):
             return unpack(answer_type(type(question)), content["answer"], arrays)
         except (ValueError, KeyError) as error:
             raise self.garbled(error) from None
+
+    def left_out(self) -> list[Message]:
+        """What of the user's modules was not run when they were imported, once it is built; a sentence for each."""
+        return [each for content in self.build_reply().get("left_out", ()) for each in _left_out(content)]
 
     def describe(self, *, summaries: bool = False) -> Described:
         """What the model consists of; with ``summaries`` the numbers of its values too."""
@@ -51,3 +57,10 @@ class Side(Guest):
     def ops(self, inputs: Sequence[Array]) -> frozenset[str]:
         """The names of the operators that these inputs go through, in lower case."""
         return frozenset(self.answer(Operators(inputs)))
+
+
+def _left_out(content: Content) -> Iterator[Message]:
+    words = {name: content[name] for name in ("file", "line", "call", "lines", "count")}
+    yield message("side.left_out", **words)
+    for name, line in content["stale"]:
+        yield message("side.left_out_again", file=content["file"], name=name, line=line)
