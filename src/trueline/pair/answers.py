@@ -40,9 +40,9 @@ def _answer(group: Group, sides: tuple[str, str]) -> Answer:
     said = first.general or first.message
     edit = first.edit_alone
     return Answer(
-        CODES[first.stage],
+        ", ".join(CODES[stage] for stage in group.stages),
         with_short_files(said),
-        group.number if group.counts else None,
+        group.number if group.found else None,
         list(_marks(first)),
         list(_places(group)),
         with_short_files(edit) if edit is not None else None,

@@ -8,6 +8,7 @@ from typing import Final
 
 from trueline.model.location import Location
 from trueline.model.message import Message
+from trueline.pair.attributes.latent_dropout import same_strength
 from trueline.pair.blame import Blame, Cause, Stage, also_in, moves_curve
 
 # What a cause in a layer explains of the table of parameters.
@@ -33,11 +34,15 @@ _SHAPELESS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One cause: what the stages blame for it, and what only follows from it; numbered from 1."""
+    """One cause: what the stages blame for it, and what only follows from it; numbered from 1.
+
+    ``found``: it is a cause, and not a suspicion.
+    """
 
     number: int
     blames: Sequence[Blame]
     following: Sequence[Blame] = ()
+    found: bool = True
 
     @property
     def first(self) -> Blame:
@@ -45,9 +50,9 @@ class Group:
         return self.blames[0]
 
     @property
-    def counts(self) -> bool:
-        """Whether it is a cause, and not a suspicion."""
-        return counts(self.first)
+    def stages(self) -> list[Stage]:
+        """The stages that show it, in order."""
+        return sorted({blame.stage for blame in self.blames}, key=list(Stage).index)
 
     @property
     def worst(self) -> Blame:
@@ -74,7 +79,7 @@ class Group:
 class Grouped:
     """All that was blamed, in order: ``groups`` are causes, then suspicions; ``common`` follows from several of them.
 
-    ``roots`` are, for each blame, those that it follows from.
+    ``roots`` are, for each blame, those that it follows from; ``found`` says which are found, and not suspected.
     """
 
     blames: Sequence[Blame]
@@ -82,27 +87,31 @@ class Grouped:
     common: Sequence[Blame]
     roots: Sequence[Sequence[Blame]]
     numbers: Sequence[int | None]
+    found: Sequence[bool]
 
     @property
     def causes(self) -> list[Group]:
         """What was found."""
-        return [group for group in self.groups if group.counts]
+        return [group for group in self.groups if group.found]
 
     @property
     def suspects(self) -> list[Group]:
         """What was not confirmed."""
-        return [group for group in self.groups if not group.counts]
+        return [group for group in self.groups if not group.found]
 
 
-def grouped(found: Iterable[Blame]) -> Grouped:
+def grouped(blamed: Iterable[Blame]) -> Grouped:
     """Confirmed ones first, then what moves the loss; each with what follows from it."""
-    blames = sorted(found, key=lambda blame: (not blame.confirmed, blame.latent, not moves_curve(blame)))
+    blames = sorted(blamed, key=lambda blame: (not blame.confirmed, blame.latent, not moves_curve(blame)))
     roots = [_roots(blame, blames) for blame in blames]
+    found = _found(blames)
     members: dict[object, list[Blame]] = {}
-    for blame, above in zip(blames, roots, strict=True):
+    first_found: dict[object, bool] = {}
+    for blame, above, is_found in zip(blames, roots, found, strict=True):
         if not above:
             members.setdefault(_same(blame), []).append(blame)
-    ordered = sorted(members, key=lambda key: not counts(members[key][0]))
+            first_found[_same(blame)] = first_found.get(_same(blame), False) or is_found
+    ordered = sorted(members, key=lambda key: not first_found[key])
     number_of = {key: number for number, key in enumerate(ordered, 1)}
     numbers = [
         number_of[_same(blame)] if not above else _only(number_of.get(_same(root)) for root in above)
@@ -112,8 +121,38 @@ def grouped(found: Iterable[Blame]) -> Grouped:
     for blame, above, number in zip(blames, roots, numbers, strict=True):
         if above:
             following.setdefault(number, []).append(blame)
-    groups = [Group(number_of[key], members[key], following.get(number_of[key], ())) for key in ordered]
-    return Grouped(blames, groups, following.get(None, ()), roots, numbers)
+    groups = [
+        Group(number_of[key], members[key], following.get(number_of[key], ()), first_found[key]) for key in ordered
+    ]
+    return Grouped(blames, groups, following.get(None, ()), roots, numbers, found)
+
+
+def _found(blames: Sequence[Blame]) -> list[bool]:
+    """What is found: causes, and in a part of the training that has none what was measured to differ.
+
+    Nothing is called equal beside a difference that was measured, explained or not.
+    """
+    explained = {_part(blame.stage) for blame in blames if counts(blame) and not blame.latent}
+    return [counts(blame) or (differs(blame) and _part(blame.stage) not in explained) for blame in blames]
+
+
+def _part(stage: Stage) -> Stage:
+    """Forward and backward are one network: what one does explains the other."""
+    return Stage.FORWARD if stage is Stage.BACKWARD else stage
+
+
+def differs(blame: Blame) -> bool:
+    """Whether numbers on ordinary inputs show a difference, and not only how the two are built."""
+    if blame.latent:
+        return False
+    if blame.stage is Stage.DATA:
+        # Between other shapes nothing can be measured.
+        return True
+    if blame.measured is None:
+        return False
+    if blame.cause is Cause.DROPOUT:
+        return blame.limit is not None and not same_strength(blame.measured, blame.limit)
+    return blame.measured > (blame.limit or 0.0)
 
 
 def counts(blame: Blame) -> bool:
@@ -135,12 +174,16 @@ def sized(blame: Blame) -> tuple[str, str] | None:
 
 
 def _same(blame: Blame) -> object:
-    """What two blames share that one kind of edit takes away: the cause, what is said of it, and the edit."""
-    said = blame.general or blame.message
-    edit = blame.edit_alone
+    """What two blames share that one kind of edit takes away: the cause, what is said of it, and the edit.
+
+    Which stage shows a layer's argument, and whether ordinary inputs do, is another matter.
+    """
+    edit = _text(blame.edit_alone)
+    if blame.general is not None:
+        of_layers = blame.stage in (Stage.FORWARD, Stage.BACKWARD)
+        return None if of_layers else blame.stage, blame.cause, blame.confirmed, _text(blame.general), edit
     # Where the sentence names its module, another module is another cause.
-    where = None if blame.general is not None else blame.module
-    return blame.stage, blame.cause, blame.confirmed, blame.latent, _text(said), _text(edit), where
+    return blame.stage, blame.cause, blame.confirmed, _text(blame.message), edit, blame.latent, blame.module
 
 
 def _text(said: Message | None) -> str:

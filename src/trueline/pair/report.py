@@ -13,7 +13,7 @@ from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.pair.answers import CODES, answers, following_sentence
 from trueline.pair.blame import Blame, Setting, StageResult, StageVerdict, also_in, module_name
-from trueline.pair.grouping import Grouped, counts, grouped
+from trueline.pair.grouping import Grouped, grouped
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
 
@@ -61,20 +61,21 @@ def findings(paired: Paired) -> list[Finding]:
 
 def _findings(causes: Grouped) -> list[Finding]:
     return [
-        _finding(blame, CODES[roots[0].stage] if roots else None, number)
-        for blame, roots, number in zip(causes.blames, causes.roots, causes.numbers, strict=True)
+        _finding(blame, CODES[roots[0].stage] if roots else None, number, is_found)
+        for blame, roots, number, is_found in zip(
+            causes.blames, causes.roots, causes.numbers, causes.found, strict=True
+        )
     ]
 
 
-def _finding(blame: Blame, because: str | None, group: int | None) -> Finding:
-    sure = counts(blame)
+def _finding(blame: Blame, because: str | None, group: int | None, is_found: bool) -> Finding:
     also = also_in(blame)
     text = blame.message
     if also:
         text = message("pair.also", sentence=text, count=len(also), first=module_name(also[0]))
     return Finding(
         CODES[blame.stage],
-        Conclusion.FOUND if sure else Conclusion.SUSPECT,
+        Conclusion.FOUND if is_found else Conclusion.SUSPECT,
         message("pair.latent", sentence=text) if blame.latent else text,
         Certainty.CERTAIN if blame.confirmed else Certainty.POSSIBLE,
         blame.edit,
