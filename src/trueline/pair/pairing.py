@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
+from trueline.pair.places import placed
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Record
 from trueline.pair.sides.inputs import guess_inputs
@@ -109,7 +110,11 @@ def pair_sides(bench: Wish, port: Wish, options: Options, progress: Progress = n
         progress("building")
         for role, side in sides.items():
             _await(role, side)
-        return _Pairing(sides["bench"], sides["port"], options, progress).run()
+        paired = _Pairing(sides["bench"], sides["port"], options, progress).run()
+    stages = [
+        replace(stage, blames=[placed(blame, paired.aligned) for blame in stage.blames]) for stage in paired.stages
+    ]
+    return replace(paired, stages=stages)
 
 
 def _await(role: str, side: Side) -> None:

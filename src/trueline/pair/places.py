@@ -1,13 +1,32 @@
-"""Where a file is, in as few words as a reader needs: what its code is imported as."""
+"""Where causes are: a line on each side, and files in as few words as a reader needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from trueline.model.location import Location
 from trueline.model.message import Message
+from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.blame import Blame, Stage
+
+# What is about modules, and not about what the file with parts has.
+_OF_MODULES: Final = frozenset({Stage.PARAMETERS, Stage.WEIGHTS, Stage.FORWARD, Stage.INITIAL, Stage.BACKWARD})
+
+
+def placed(blame: Blame, aligned: Aligned) -> Blame:
+    """A cause in a module, with the line that built the module on each side where none says more."""
+    if blame.stage not in _OF_MODULES or (blame.line is not None and blame.other_line is not None):
+        return blame
+    other = blame.other_module or aligned.modules.get(blame.module, "")
+    return replace(
+        blame,
+        line=blame.line or aligned.port.place_of(blame.module),
+        other_line=blame.other_line or aligned.bench.place_of(other),
+    )
 
 
 def by_file(lines: Sequence[Location]) -> dict[str, list[int]]:

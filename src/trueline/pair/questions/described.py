@@ -45,6 +45,13 @@ class Described:
         """The user's line that built a module."""
         return next((module.built_at for module in self.modules if module.path == path), None)
 
+    def place_of(self, path: str) -> Location | None:
+        """The line that built a module, or else the nearest one around it of which that is known."""
+        lines = {module.path: module.built_at for module in self.modules}
+        while path and lines.get(path) is None:
+            path = path.rpartition(".")[0]
+        return lines.get(path)
+
     def own(self, module: ModuleInfo) -> Iterator[ParamInfo]:
         """The parameters and buffers of one module itself, without those of the modules in it."""
         for parameter in self.parameters:
