@@ -26,8 +26,9 @@ class Table:
     columns: Sequence[Message]
     rows: Sequence[Sequence[Any]]
     marked: frozenset[int] = frozenset()
-    # Whether a terminal may cut a long cell, since all of it is elsewhere.
+    # Whether a terminal may cut a long cell, and what it may show instead, since all of it is elsewhere.
     brief: bool = False
+    instead: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trueline.formats.source_lines import source_around
@@ -159,10 +159,3 @@ def _where(group: Group) -> Table:
 
 def _at(line: Location | None) -> str:
     return f"{short_file(line.file)}:{line.line}" if line is not None else ""
-
-
-def following_sentence(blames: Sequence[Blame]) -> Message | None:
-    """What follows from several causes together."""
-    if not blames:
-        return None
-    return message("pair.followed_together", codes=", ".join(dict.fromkeys(CODES[blame.stage] for blame in blames)))

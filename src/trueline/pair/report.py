@@ -11,7 +11,7 @@ from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.pair.answers import CODES, answers, following_sentence
+from trueline.pair.answers import CODES, answers
 from trueline.pair.blame import Blame, Setting, StageResult, StageVerdict, also_in, module_name
 from trueline.pair.grouping import Grouped, grouped
 from trueline.pair.pairing import Paired
@@ -38,14 +38,12 @@ def report(paired: Paired, written: WrittenTests | None = None) -> Report:
     """What a reader wants to see: causes on a few lines each, then the stages; the rest is folded."""
     causes = grouped(paired.blames)
     title = message("pair.title", bench=paired.bench, port=paired.port)
-    together = following_sentence(causes.common)
     return Report(
         title,
         _conclusion(paired, causes),
         _findings(causes),
         [
-            *([Text(together)] if together is not None else []),
-            _stages(paired),
+            _stages(paired, causes),
             *([Text(written.said())] if written is not None else []),
             *_more(paired),
         ],
@@ -132,14 +130,33 @@ def _stage_json(stage: StageResult) -> JsonObject:
     }
 
 
-def _stages(paired: Paired) -> Table:
+def _stages(paired: Paired, causes: Grouped) -> Table:
     columns = [message(f"pair.column_{name}") for name in ("stage", "verdict", "seen")]
     rows = [
         [message(f"pair.stage_{stage.stage.value}"), message(f"pair.verdict_{stage.verdict.value}"), stage.message]
         for stage in paired.stages
     ]
     marked = frozenset(place for place, stage in enumerate(paired.stages) if stage.blames)
-    return Table(message("pair.stages"), columns, rows, marked, brief=True)
+    instead = _by_verdict(paired, causes) if causes.causes else None
+    return Table(message("pair.stages"), columns, rows, marked, brief=True, instead=instead)
+
+
+def _by_verdict(paired: Paired, causes: Grouped) -> Table:
+    """The stages under the causes that they found, in few lines; what only follows from these is apart."""
+    own = {blame.stage for blame, roots in zip(causes.blames, causes.roots, strict=True) if not roots}
+    by_verdict: dict[str, list[Message]] = {"found": [], "follows": [], "passed": [], "skipped": []}
+    for stage in paired.stages:
+        follows = bool(stage.blames) and not own & {blame.stage for blame in stage.blames}
+        by_verdict["follows" if follows else stage.verdict.value].append(message(f"pair.stage_{stage.stage.value}"))
+    rows = [[message(f"pair.verdict_{verdict}"), _listed(stages)] for verdict, stages in by_verdict.items() if stages]
+    marked = frozenset({0} if by_verdict["found"] else ())
+    return Table(message("pair.stages"), [message("pair.column_verdict"), message("pair.column_stages")], rows, marked)
+
+
+def _listed(names: Sequence[Message]) -> Message:
+    """Names in a row, in the language that they are shown in."""
+    first, *rest = names
+    return message("pair.listed", first=first, rest=_listed(rest)) if rest else first
 
 
 def _more(paired: Paired) -> Iterator[Block]:

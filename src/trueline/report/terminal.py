@@ -116,7 +116,7 @@ class _Page:
             case Text():
                 self.line(say(block.message, self.lang))
             case Table():
-                self._table(block)
+                self._table(block.instead if block.instead is not None and not self.verbose else block)
             case Bars():
                 self._bars(block)
             case Curves():

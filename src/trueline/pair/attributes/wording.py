@@ -59,10 +59,11 @@ def _said(layer: Message | str, difference: Difference) -> Message:
 
 def _short(kind: str, difference: Difference) -> Message:
     """The same of any such layer, in fewer words where there are some."""
-    said = _said(kind, difference)
+    said = _said(message("pair_attr.layer_any", type=kind), difference)
+    words = {**said.params, "layer": kind}
     if said.id == "pair_attr.class":
-        return message("pair_attr.class_any", **said.params)
-    return message("pair_attr.argument_any", **said.params) if said.id == "pair_attr.argument" else said
+        return message("pair_attr.class_any", **words)
+    return message("pair_attr.argument_any", **words) if said.id == "pair_attr.argument" else said
 
 
 def _other(difference: Difference) -> str:
