@@ -90,6 +90,6 @@ def test_markdown_and_the_page_have_every_cause_and_every_suspicion() -> None:
     text = render_markdown(report, "en")
     assert "1. pr.05" in text.replace("\\", "") and "a suspicion" in text
     html = render_html(report, "en")
-    assert html.count('<article class="finding found">') == 1
+    assert html.count('<article class="finding found answer">') == 1
     for said in ("model_mindspore.py:1, 40", "model_torch.py:1", "pass eps=1e-05", "a suspicion", "the line"):
         assert said in html

@@ -170,6 +170,7 @@ def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
     return replace(
         blame,
         message=message("pair_stage.both", first=blame.message, second=message("pair_stage.sizes", **sizes)),
+        general=blame.general or blame.message,
         evidence=[*blame.evidence, {"equal_at": sizes["here"], "differs_at": sizes["there"]}],
     )
 

@@ -27,23 +27,23 @@ def answers_section(answers: Sequence[Answer], context: Context) -> Markup:
 
 
 def _card(answer: Answer, context: Context) -> Markup:
-    head: list[str] = [element("span", f"{answer.number}", class_="badge"), " ", element("code", visible(answer.code))]
-    for mark in answer.marks:
-        head += [" ", element("span", context.say(mark), class_="sure")]
-    parts = [element("p", *head, class_="head"), context.heading(context.say(answer.said))]
-    places = list(_places(answer, context))
-    if places:
-        parts.append(element("p", joined(*places), class_="facts"))
+    marks = [element("span", context.say(mark), class_="sure") for mark in answer.marks]
+    head = element("p", element("span", f"{answer.number}", class_="badge"), " ", _code(answer), *marks, class_="head")
+    parts = [head, context.heading(context.say(answer.said))]
+    facts = [*_places(answer, context), *(element("span", context.say(fact)) for fact in answer.facts)]
+    if facts:
+        parts.append(element("p", joined(*facts), class_="facts"))
     if answer.edit is not None:
         label = element("strong", context.say(message("html.advice")))
         parts.append(element("p", label, " ", context.say(answer.edit), class_="advice"))
-    if answer.facts:
-        facts = (element("span", context.say(fact)) for fact in answer.facts)
-        parts.append(element("p", joined(*facts), class_="facts"))
     if answer.details:
         summary = element("summary", context.say(message("html.details")))
         parts.append(element("details", summary, blocks(answer.details, context.below())))
-    return element("article", *parts, class_="finding found")
+    return element("article", *parts, class_="finding found answer")
+
+
+def _code(answer: Answer) -> Markup:
+    return element("code", visible(answer.code))
 
 
 def _places(answer: Answer, context: Context) -> Iterator[Markup]:
@@ -54,7 +54,7 @@ def _places(answer: Answer, context: Context) -> Iterator[Markup]:
 
 def _line(answer: Answer, context: Context) -> Markup:
     word = context.say(Conclusion.SUSPECT.word)
-    parts: list[str] = [element("span", word, class_="badge"), " ", element("code", visible(answer.code)), " "]
+    parts: list[str] = [element("span", word, class_="badge"), " ", _code(answer), " "]
     place = next((files_text(place) for place in answer.places), "")
     if place:
         parts += [element("code", visible(place)), " "]
