@@ -187,6 +187,30 @@ def test_a_reader_sees_both_sides_lines_the_edit_and_the_numbers_before_and_afte
     ]
 
 
+def drawn(module: str, line: int, *names: str) -> Blame:
+    words = {"kind": "conv bias", "bench": "0", "port": "uniform"}
+    return Blame(
+        *(Stage.INITIAL, Cause.INITIAL, message("pair_update.initial_differs", count=len(names), names="", **words)),
+        module=module,
+        bench={"constant": 0.0},
+        port={"mean": 0.0, "std": 0.1, "shape": "uniform"},
+        confirmed=True,
+        line=Location("net.py", line),
+        other_line=Location("bench.py", line),
+        edit=message("pair_update.edit_initial", how="Constant(0)"),
+        evidence=names,
+        general=message("pair_update.initial_any", **words),
+    )
+
+
+def test_parameters_of_one_kind_drawn_by_one_rule_are_one_cause_whatever_lines_build_them() -> None:
+    page = report(paired(drawn("a", 3, "a.bias", "b.bias"), drawn("c", 9, "c.bias")))
+    (answer,) = page.answers
+    assert dict(answer.places[0].files) == {"net.py": [3, 9]}
+    assert answer.said.text("en") == "initialisation of conv bias: uniform; benchmark: 0"
+    assert shown(page) == ["mean 0, std 0.1; all 0 in the benchmark", "3 parameters, first a.bias"]
+
+
 DROPS = message("pair_stage.drops", module="net", port="0.2", bench="0.1")
 LIKE = {"confirmed": True, "line": Location("net.py", 3)}
 

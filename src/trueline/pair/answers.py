@@ -111,8 +111,14 @@ def _few(value: object) -> str:
 
 def _held(group: Group) -> Iterator[Message]:
     paths = group.modules
-    # What is drawn at first is told of parameters, by their names.
-    if group.first.stage is Stage.INITIAL or not paths[0]:
+    if group.first.stage is Stage.INITIAL:
+        # The sentences count all parameters, the evidence names the first of them.
+        counts = [blame.message.params.get("count") for blame in group.blames]
+        count, names = sum(each for each in counts if isinstance(each, int)), group.first.evidence
+        if count and names:
+            yield message("pair.held_parameters", count=count, name=names[0])
+        return
+    if not paths[0]:
         return
     if len(paths) > 1:
         yield message("pair.held_more", count=len(paths), name=paths[0])

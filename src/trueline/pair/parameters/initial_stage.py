@@ -172,12 +172,12 @@ def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, po
     paths = [parameter.pair.port_path for parameter in members]
     texts = (bench.text(first.bench), port.text(first.port))
     names = ", ".join(paths[:_MOST_NAMES]) + (" …" if len(paths) > _MOST_NAMES else "")
-    words = {"count": len(paths), "kind": kind, "bench": texts[0], "port": texts[1]}
+    words = {"kind": kind, "bench": texts[0], "port": texts[1]}
     module, other = paths[0].rpartition(".")[0], first.pair.bench_path.rpartition(".")[0]
     return Blame(
         Stage.INITIAL,
         Cause.INITIAL,
-        message("pair_update.initial_differs", names=names, **words),
+        message("pair_update.initial_differs", count=len(paths), names=names, **words),
         module,
         other,
         bench=_value(first.bench),
