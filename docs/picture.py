@@ -19,7 +19,7 @@ NETWORKS = ("--bench", "model_torch:DigitsNet", "--port", "model_mindspore:Digit
 ARGUMENTS = ("pair", *NETWORKS, "--port-kwargs", '{"fault": "pad_same"}', "--input", "4x1x8x8")
 TYPED = "$ trueline pair --bench model_torch:DigitsNet --port model_mindspore:DigitsNet …"
 COLUMNS = 96
-FINDING = re.compile(r"\S.*  pr\.\d+  ")
+FINDING = re.compile(r"\d+\. pr\.\d+ ")
 # Pixels: the advance and the height of a monospaced character of 13 px, and the margin around the text.
 ADVANCE, HEIGHT, MARGIN = 7.8, 18, 16
 STYLE = """
@@ -42,11 +42,10 @@ def printed(lang: str) -> list[str]:
 
 
 def chosen(lines: list[str]) -> list[str]:
-    """The finding, the line of the port, and the stages: what fits on a reader's first screen."""
+    """The answer and the stages: what fits on a reader's first screen."""
     paragraphs = [part.splitlines() for part in "\n".join(line.rstrip() for line in lines).split("\n\n")]
-    finding, port, _, stages = paragraphs[:4]
-    first = next(number for number, line in enumerate(finding) if FINDING.match(line))
-    return [*finding[first:], "", *port, "…", "", *stages]
+    answer, stages = paragraphs[:2]
+    return [*answer, "", *stages]
 
 
 def width(text: str) -> int:

@@ -68,6 +68,8 @@ def test_what_stops_a_gradient_is_found_with_its_line_and_confirmed(
     assert (found.cause, found.confirmed) == (Cause.DETACHED, True)
     assert found.line is not None
     assert (found.line.file, found.line.line) == marked_line(entry, name)
+    assert found.left is not None and found.limit is not None and found.measured is not None
+    assert found.left <= found.limit < found.measured
     assert found.measured is not None and found.limit is not None and found.measured > found.limit
     assert found.edit is not None
 

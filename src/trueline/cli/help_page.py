@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
@@ -15,14 +15,27 @@ _LEFT_AT_MOST = 26
 
 
 def help_page(
-    command: click.Command, ctx: click.Context, *, width: int = 78, verbs: Sequence[tuple[str, str]] = ()
+    command: click.Command,
+    ctx: click.Context,
+    *,
+    width: int = 78,
+    verbs: Sequence[tuple[str, str]] = (),
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Usage, what the command does, its options and (of the group) its verbs."""
+    """Usage, what the command does, its options, under headings where there are ``groups``, and its verbs."""
     lines = [usage_line(command, ctx), ""]
     for paragraph in translate(command.help or "").strip().split("\n"):
         lines += [f"  {line}" for line in wrap(paragraph, width - 2)] or [""]
-    lines += ["", render("cli.options")]
-    lines += _two_columns([(option_name(option), option_help(option)) for option in shown_options(command, ctx)], width)
+    options = list(shown_options(command, ctx))
+    left = max((columns(option_name(option)) for option in options), default=0)
+    for heading, names in (groups or {}).items():
+        lines += [
+            "",
+            render(heading),
+            *_option_rows([option for option in options if option.name in names], width, left),
+        ]
+        options = [option for option in options if option.name not in names]
+    lines += ["", render("cli.other_options" if groups else "cli.options"), *_option_rows(options, width, left)]
     if verbs:
         lines += ["", render("cli.commands"), *_two_columns(verbs, width)]
     # A terminal that lacks a character gets its escape: a help page must not fail.
@@ -66,8 +79,12 @@ def option_help(option: click.Option) -> str:
     return translate(option.help or "")
 
 
-def _two_columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    left = min(max((columns(name) for name, _ in rows), default=0), _LEFT_AT_MOST)
+def _option_rows(options: Sequence[click.Option], width: int, left: int) -> Iterator[str]:
+    return _two_columns([(option_name(option), option_help(option)) for option in options], width, left)
+
+
+def _two_columns(rows: Sequence[tuple[str, str]], width: int, left: int | None = None) -> Iterator[str]:
+    left = min(max((columns(name) for name, _ in rows), default=0) if left is None else left, _LEFT_AT_MOST)
     for name, text in rows:
         lines = wrap(text, width - left - 4)
         if columns(name) > left:

@@ -65,7 +65,7 @@ def rank_option(command: _Command) -> _Command:
     return click.option("--rank", type=click.IntRange(min=0), metavar="N", help="cli.rank")(command)
 
 
-def answer(result: Result, report: Callable[[], Report], *, as_json: bool) -> int:
+def answer(result: Result, report: Callable[[], Report], *, as_json: bool, verbose: bool = False) -> int:
     """Give a verb's answer on stdout, as JSON or as a report for people, and its exit code for the verb to return."""
     try:
         if as_json:
@@ -74,7 +74,7 @@ def answer(result: Result, report: Callable[[], Report], *, as_json: bool) -> in
             # rich is loaded only where something is drawn: no help needs it.
             from trueline.report.terminal import render_report
 
-            render_report(report(), sys.stdout)
+            render_report(report(), sys.stdout, verbose=verbose)
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()

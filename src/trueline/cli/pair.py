@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,8 +19,15 @@ from trueline.model.message import Message, message
 from trueline.model.trouble import BadUsage
 from trueline.record.stderr_line import write_line
 
+_GROUPS: Final = {
+    "pair.options_networks": ("bench", "port", "inputs", "args", "kwargs", "bench_kwargs", "port_kwargs", "weights"),
+    "pair.options_compared": ("parts", "module", "map_file", "steps", "seed"),
+    "pair.options_environments": ("bench_python", "port_python", "timeout"),
+    "pair.options_answer": ("verbose", "output", "as_json", "tests", "force"),
+}
 
-@click.command("pair", cls=Verb, help="pair.help")
+
+@click.command("pair", cls=Verb, help="pair.help", groups=_GROUPS)
 @click.option("--bench", required=True, metavar="MODULE:FACTORY", help="pair.option_bench")
 @click.option("--port", required=True, metavar="MODULE:FACTORY", help="pair.option_port")
 @click.option("--input", "inputs", multiple=True, metavar="SHAPE", help="pair.option_input")
@@ -40,6 +47,7 @@ from trueline.record.stderr_line import write_line
 @timeout_option
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_output")
 @click.option("--force", is_flag=True, help="pair.option_force")
+@click.option("-v", "--verbose", is_flag=True, help="pair.option_verbose")
 @json_flag
 def command(
     bench: str,
@@ -60,6 +68,7 @@ def command(
     seed: int,
     output: Path | None,
     force: bool,
+    verbose: bool,
     as_json: bool,
 ) -> int:
     """Put two networks side by side."""
@@ -105,7 +114,7 @@ def command(
         written = write_tests(tests, paired.kept, bench, entries[1], positional, named[1])
     if output is not None:
         write_page(output, report(paired, written))
-    return answer(result(paired, written), lambda: report(paired, written), as_json=as_json)
+    return answer(result(paired, written), lambda: report(paired, written), as_json=as_json, verbose=verbose)
 
 
 def _check_tests(tests: Path, force: bool) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from trueline.model.message import Message, message
 from trueline.model.visible import on_one_line
 
 _PATIENCE = 1.0
 _EVERY = 0.2
+_TICK = 1.0
 _WIDTH = 24
 
 
@@ -51,6 +54,10 @@ class WaitLine:
     def show(self, name: str, waited: float, limit: float) -> None:
         """An answer has been waited for so long, of the seconds that it has."""
         text = on_one_line(message("cli.waiting", name=name, waited=int(waited), limit=limit).text())
+        if (line := _ticking.get()) is not None:
+            line.instead = text
+            line.draw()
+            return
         if sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{text}")
         elif not self._shown:
@@ -60,6 +67,8 @@ class WaitLine:
 
     def wipe(self) -> None:
         """The answer is there, or nobody waits any longer."""
+        if (line := _ticking.get()) is not None:
+            line.instead = ""
         if self._shown and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -93,19 +102,60 @@ def bytes_progress(what: Message) -> Iterator[Callable[[int], None] | None]:
             sys.stderr.flush()
 
 
+class _Ticking:
+    """One line that says what is going on and for how long, redrawn every second by a thread of its own."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._what = ""
+        # What is waited for, which says more than what is going on.
+        self.instead = ""
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+        self._thread.start()
+
+    def tell(self, what: str) -> None:
+        """From now on this is going on."""
+        self._what = what
+        self.draw()
+
+    def draw(self) -> None:
+        """The line as it is to be now."""
+        text = self.instead or self._what
+        if text:
+            sys.stderr.write(f"\r\x1b[K{_elapsed(time.monotonic() - self._began)}  {text}")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Take the line away; nothing is drawn after this."""
+        self._ended.set()
+        self._thread.join()
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+    def _tick(self) -> None:
+        while not self._ended.wait(_TICK):
+            self.draw()
+
+
+# The line that is redrawn at present, which a long wait speaks through.
+_ticking: ContextVar[_Ticking | None] = ContextVar("ticking", default=None)
+
+
+def _elapsed(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
 @contextmanager
 def doing(said: Callable[[str], Message]) -> Iterator[Callable[[str], None]]:
     """Hands out what is to be told of what is going on, which ``said`` puts into words; wiped at the end."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-
-    def tell(what: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{on_one_line(said(what).text())}")
-        sys.stderr.flush()
-
+    line = _Ticking()
+    token = _ticking.set(line)
     try:
-        yield tell
+        yield lambda what: line.tell(on_one_line(said(what).text()))
     finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        _ticking.reset(token)
+        line.end()

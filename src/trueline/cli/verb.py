@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -16,9 +17,11 @@ class Verb(click.Command):
 
     ``help`` of the verb and of its options may be message ids: they are looked up when shown,
     after ``--lang`` was read. What a callback returns is the exit code (None is 0).
+    ``groups`` puts options under headings in the help: message ids with the names of parameters; the others come last.
     """
 
     def __init__(self, name: str | None, **settings: Any) -> None:
+        self.groups: Mapping[str, Sequence[str]] = settings.pop("groups", {})
         super().__init__(name, **settings)
         self.params.append(lang_option())
 
@@ -36,4 +39,4 @@ class Verb(click.Command):
         return rest
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write(help_page(self, ctx, width=formatter.width))
+        formatter.write(help_page(self, ctx, width=formatter.width, groups=self.groups))

@@ -26,6 +26,9 @@ class Table:
     columns: Sequence[Message]
     rows: Sequence[Sequence[Any]]
     marked: frozenset[int] = frozenset()
+    # Whether a terminal may cut a long cell, and what it may show instead, since all of it is elsewhere.
+    brief: bool = False
+    instead: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +133,50 @@ class Folded:
     blocks: Sequence[Text | Table | Bars | Curves | Strip | Source]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines as they are shown: short files with their line numbers; the side is None for the one that is judged."""
+
+    side: Message | None
+    files: Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One cause or suspicion in a few lines: what, where on both sides, the edit, and numbers before and after.
+
+    ``facts`` are short: the effect, how many modules, what follows. ``details`` are for those who ask for more.
+    ``number`` counts causes; a suspicion has none, and is one line.
+    """
+
+    code: str
+    said: Message
+    number: int | None = None
+    # What is to be known beside the code: not confirmed, latent.
+    marks: Sequence[Message] = ()
+    places: Sequence[Place] = ()
+    edit: Message | None = None
+    facts: Sequence[Message] = ()
+    details: Sequence[Text | Table | Source] = ()
+
+
 Block = Text | Table | Bars | Curves | Strip | Source | Tiles | Folded
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, a conclusion in one sentence, findings and blocks; and what a file for programs says beside them."""
+    """A title, a conclusion in one sentence, findings and blocks; and what a file for programs says beside them.
+
+    ``answers``, where there are any, are shown to people in place of the findings, which they put together.
+    """
 
     title: Message
     conclusion: Message
     findings: Sequence[Finding] = ()
     blocks: Sequence[Block] = field(default_factory=tuple)
+    answers: Sequence[Answer] = ()
+    # What the terminal left out, and how to see it.
+    more: Message | None = None
     # The codes that were asked; findings that a comment in the source asks to leave out; what went wrong on the way.
     asked: Sequence[str] = ()
     ignored: Sequence[Finding] = ()

@@ -133,6 +133,8 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
+# An edit with the place where it is made before it: ``place`` and ``edit``.
+EDIT_AT: Final = "pair.edit_at"
 _BESIDE_CURVE: Final = frozenset({Stage.DATA, Stage.INITIAL, Stage.CURVE, Stage.METRICS})
 _NOT_IN_CURVE: Final = frozenset({Cause.DROPOUT, Cause.MOMENTUM})
 
@@ -144,6 +146,7 @@ class Blame:
     ``measured`` is how far apart the two are there, relative to the benchmark's scale, ``limit`` how far noise brings
     them, ``left`` how far apart they are once the change was tried. ``latent``: no effect on ordinary inputs.
     ``change`` is what was tried where it is one to the module itself.
+    ``general`` is the message without the module, where other modules may have the same.
     """
 
     stage: Stage
@@ -163,6 +166,13 @@ class Blame:
     edit: Message | None = None
     evidence: Sequence[Any] = field(default_factory=tuple)
     change: Change | None = field(default=None, compare=False)
+    general: Message | None = None
+
+    @property
+    def edit_alone(self) -> Message | None:
+        """The edit without the line where it is made, which ``line`` has."""
+        inner = self.edit.params.get("edit") if self.edit is not None and self.edit.id == EDIT_AT else None
+        return inner if isinstance(inner, Message) else self.edit
 
 
 def module_name(path: str) -> str | Message:

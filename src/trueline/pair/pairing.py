@@ -31,6 +31,7 @@ from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
+from trueline.pair.places import placed
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Record
 from trueline.pair.sides.inputs import guess_inputs
@@ -125,7 +126,11 @@ def pair_sides(
             notes += [note for note in side.left_out() if note not in notes]
         for note in notes:
             tell(note)
-        return replace(_Pairing(sides["bench"], sides["port"], options, progress).run(), notes=notes)
+        paired = _Pairing(sides["bench"], sides["port"], options, progress).run()
+    stages = [
+        replace(stage, blames=[placed(blame, paired.aligned) for blame in stage.blames]) for stage in paired.stages
+    ]
+    return replace(paired, stages=stages, notes=notes)
 
 
 def _await(role: str, side: Side) -> None:

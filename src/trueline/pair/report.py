@@ -4,49 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
-from trueline.formats.source_lines import source_around
 from trueline.model.finding import Certainty, Conclusion, Finding, roots
 from trueline.model.json_value import Json, JsonObject
 from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.model.report import Block, Curves, Folded, Report, Table, Text
+from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
-from trueline.pair.blame import (
-    Blame,
-    Cause,
-    Setting,
-    Stage,
-    StageResult,
-    StageVerdict,
-    also_in,
-    module_name,
-    moves_curve,
-)
+from trueline.pair.answers import CODES, answers
+from trueline.pair.blame import Blame, Setting, StageResult, StageVerdict, also_in, module_name
+from trueline.pair.grouping import Grouped, grouped
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
-
-CODES: Final = {
-    Stage.DATA: "pr.02",
-    Stage.PARAMETERS: "pr.03",
-    Stage.WEIGHTS: "pr.04",
-    Stage.FORWARD: "pr.05",
-    Stage.INITIAL: "pr.06",
-    Stage.LOSS: "pr.07",
-    Stage.BACKWARD: "pr.08",
-    Stage.UPDATE: "pr.09",
-    Stage.CURVE: "pr.10",
-    Stage.METRICS: "pr.11",
-}
-_SHOWN: Final = 4
-# What a cause in a layer explains of the table of parameters.
-_OF_PARAMETERS: Final = (Cause.MISSING_PARAMETER, Cause.EXTRA_PARAMETER, Cause.SHAPE)
 
 
 def result(paired: Paired, written: WrittenTests | None = None) -> Result:
     """The JSON shape; ``written`` are the tests that were asked for."""
-    found = findings(paired)
+    causes = grouped(paired.blames)
+    found = _findings(causes)
     fields = {
         "bench": paired.bench,
         "port": paired.port,
@@ -57,62 +32,52 @@ def result(paired: Paired, written: WrittenTests | None = None) -> Result:
         "notes": [note.text() for note in paired.notes],
         "tests": written.to_json() if written is not None else None,
     }
-    return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
+    return Result("pair", _conclusion(paired, causes), _exit(found), found, fields)
 
 
 def report(paired: Paired, written: WrittenTests | None = None) -> Report:
-    """What a reader wants to see: causes first, each with its lines, then the stages."""
-    found = findings(paired)
+    """What a reader wants to see: causes on a few lines each, then the stages; the rest is folded."""
+    causes = grouped(paired.blames)
     title = message("pair.title", bench=paired.bench, port=paired.port)
-    tests = [Text(written.said())] if written is not None else []
     # On stderr they were already said.
     notes = [Folded(message("pair.not_run"), [Text(note) for note in paired.notes])] if paired.notes else []
-    blocks = [*_sources(paired), _stages(paired), *notes, *tests, *_more(paired)]
-    return Report(title, _conclusion(paired, found), found, blocks)
+    return Report(
+        title,
+        _conclusion(paired, causes),
+        _findings(causes),
+        [
+            _stages(paired, causes),
+            *notes,
+            *([Text(written.said())] if written is not None else []),
+            *_more(paired),
+        ],
+        answers=answers(causes, (paired.bench, paired.port)),
+        more=message("pair.more"),
+    )
 
 
 def findings(paired: Paired) -> list[Finding]:
     """Every blame as a Finding: confirmed ones first, and what moves the loss; what follows from another says so."""
-    blames = sorted(paired.blames, key=lambda blame: (not blame.confirmed, blame.latent, not moves_curve(blame)))
-    real = [blame for blame in blames if _counts(blame)]
-    return [_finding(blame, _because(blame, real, blames)) for blame in blames]
+    return _findings(grouped(paired.blames))
 
 
-def _counts(blame: Blame) -> bool:
-    return (blame.confirmed or blame.cause is Cause.UNKNOWN) and blame.stage is not Stage.CURVE
+def _findings(causes: Grouped) -> list[Finding]:
+    return [
+        _finding(blame, CODES[roots[0].stage] if roots else None, number, is_found)
+        for blame, roots, number, is_found in zip(
+            causes.blames, causes.roots, causes.numbers, causes.found, strict=True
+        )
+    ]
 
 
-def _because(blame: Blame, real: Sequence[Blame], blames: Sequence[Blame]) -> str | None:
-    """The code of what a blame follows from.
-
-    A curve follows from a cause that moves it, a suspected one too; a parameter that lacks from its layer's.
-    """
-    others = [candidate for candidate in real if candidate is not blame and not candidate.latent]
-    if blame.stage is Stage.CURVE:
-        return next((CODES[candidate.stage] for candidate in blames if moves_curve(candidate)), None)
-    if blame.stage is Stage.PARAMETERS and blame.cause in _OF_PARAMETERS:
-        near = [
-            candidate
-            for candidate in others
-            if candidate.stage is Stage.FORWARD and _near(candidate.module, blame.module)
-        ]
-        return CODES[Stage.FORWARD] if near else None
-    return None
-
-
-def _near(a: str, b: str) -> bool:
-    return a == b or (bool(a) and b.startswith(f"{a}.")) or (bool(b) and a.startswith(f"{b}."))
-
-
-def _finding(blame: Blame, because: str | None) -> Finding:
-    sure = blame.confirmed or blame.cause is Cause.UNKNOWN
+def _finding(blame: Blame, because: str | None, group: int | None, is_found: bool) -> Finding:
     also = also_in(blame)
     text = blame.message
     if also:
         text = message("pair.also", sentence=text, count=len(also), first=module_name(also[0]))
     return Finding(
         CODES[blame.stage],
-        Conclusion.FOUND if sure else Conclusion.SUSPECT,
+        Conclusion.FOUND if is_found else Conclusion.SUSPECT,
         message("pair.latent", sentence=text) if blame.latent else text,
         Certainty.CERTAIN if blame.confirmed else Certainty.POSSIBLE,
         blame.edit,
@@ -131,6 +96,7 @@ def _finding(blame: Blame, because: str | None) -> Finding:
             "other_module": blame.other_module,
             "other_line": blame.other_line.line_json() if blame.other_line is not None else None,
             "left": blame.left,
+            "group": group,
         },
     )
 
@@ -143,22 +109,20 @@ def _exit(findings: Sequence[Finding]) -> Exit:
     return Exit.PROBLEM if roots(findings) else Exit.FINE
 
 
-def _conclusion(paired: Paired, findings: Sequence[Finding]) -> Message:
-    real = roots(findings)
+def _conclusion(paired: Paired, found: Grouped) -> Message:
     names = {"bench": paired.bench, "port": paired.port}
-    if not real:
-        if any(finding.conclusion is Conclusion.SUSPECT for finding in findings):
-            return message("pair.suspects", count=len(findings), **names)
+    causes, suspects = len(found.causes), len(found.suspects)
+    if not causes:
+        if suspects:
+            return message("pair.suspects", count=suspects, **names)
         if paired.forward.left_out is not None:
             words = {"modules": paired.forward.modules, "checks": paired.forward.checks, **names}
             return message("pair.same_but", left_out=paired.forward.left_out, **words)
         return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
-    confirmed = [finding for finding in real if finding.certainty is Certainty.CERTAIN]
-    if len(real) == 1:
-        return message("pair.one_cause", sentence=real[0].message, **names)
-    if len(confirmed) == len(real):
-        return message("pair.all_confirmed", count=len(real), **names)
-    return message("pair.causes", count=len(real), confirmed=len(confirmed), **names)
+    confirmed = sum(group.first.confirmed for group in found.causes)
+    if confirmed == causes:
+        return message("pair.all_confirmed", count=causes, **names)
+    return message("pair.causes", count=causes, confirmed=confirmed, **names)
 
 
 def _stage_json(stage: StageResult) -> JsonObject:
@@ -173,33 +137,40 @@ def _stage_json(stage: StageResult) -> JsonObject:
     }
 
 
-def _stages(paired: Paired) -> Table:
+def _stages(paired: Paired, causes: Grouped) -> Table:
     columns = [message(f"pair.column_{name}") for name in ("stage", "verdict", "seen")]
     rows = [
         [message(f"pair.stage_{stage.stage.value}"), message(f"pair.verdict_{stage.verdict.value}"), stage.message]
         for stage in paired.stages
     ]
     marked = frozenset(place for place, stage in enumerate(paired.stages) if stage.blames)
-    return Table(message("pair.stages"), columns, rows, marked)
+    instead = _by_verdict(paired, causes) if causes.causes else None
+    return Table(message("pair.stages"), columns, rows, marked, brief=True, instead=instead)
 
 
-def _sources(paired: Paired) -> Iterator[Block]:
-    """The lines of the first causes, the port's and the benchmark's."""
-    shown: set[Location] = set()
-    for candidate in [blame for blame in paired.blames if blame.confirmed and blame.line is not None][:_SHOWN]:
-        for line, side in ((candidate.line, paired.port), (candidate.other_line, paired.bench)):
-            if line is not None and line not in shown:
-                shown.add(line)
-                yield from source_around(line, side)
+def _by_verdict(paired: Paired, causes: Grouped) -> Table:
+    """The stages under the causes that they found, in few lines; what only follows from these is apart."""
+    own = {blame.stage for blame, roots in zip(causes.blames, causes.roots, strict=True) if not roots}
+    by_verdict: dict[str, list[Message]] = {"found": [], "follows": [], "passed": [], "skipped": []}
+    for stage in paired.stages:
+        follows = bool(stage.blames) and not own & {blame.stage for blame in stage.blames}
+        by_verdict["follows" if follows else stage.verdict.value].append(message(f"pair.stage_{stage.stage.value}"))
+    rows = [[message(f"pair.verdict_{verdict}"), _listed(stages)] for verdict, stages in by_verdict.items() if stages]
+    marked = frozenset({0} if by_verdict["found"] else ())
+    return Table(message("pair.stages"), [message("pair.column_verdict"), message("pair.column_stages")], rows, marked)
+
+
+def _listed(names: Sequence[Message]) -> Message:
+    """Names in a row, in the language that they are shown in."""
+    first, *rest = names
+    return message("pair.listed", first=first, rest=_listed(rest)) if rest else first
 
 
 def _more(paired: Paired) -> Iterator[Block]:
     passed = [stage_result for stage_result in paired.stages if stage_result.verdict is StageVerdict.PASSED]
     ruled = [stage_result.rules_out for stage_result in passed if stage_result.rules_out is not None]
-    yield from (Text(text) for text in ruled)
+    if ruled:
+        yield Folded(message("pair.ruled_out"), [Text(text) for text in ruled])
     for stage in paired.stages:
         for block in stage.blocks:
-            if isinstance(block, Curves):
-                yield block
-            else:
-                yield Folded(block.title, [block])
+            yield Folded(block.title, [block])

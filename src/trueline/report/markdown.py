@@ -11,6 +11,7 @@ from trueline.model.curve import Curve
 from trueline.model.message import Message
 from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
 from trueline.model.visible import visible
+from trueline.report.answers import answer_lines
 from trueline.report.findings import finding_lines
 from trueline.report.plot import sparkline
 from trueline.report.shown import say, shown
@@ -43,7 +44,8 @@ def text_of(value: object, lang: str | None = None) -> str:
 
 def _findings(report: Report, lang: str | None) -> Iterator[str]:
     """A list: each finding an entry, its place, numbers and advice below it."""
-    for indent, text, style in finding_lines(report.findings, lang):
+    lines = answer_lines(report.answers, lang, every=True) if report.answers else finding_lines(report.findings, lang)
+    for indent, text, style in lines:
         said = text_of(text)
         if indent:
             yield f"  - {said}"

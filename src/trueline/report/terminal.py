@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from itertools import groupby
 from typing import TextIO
@@ -19,7 +19,8 @@ from trueline.model.curve import Curve
 from trueline.model.message import message
 from trueline.model.report import Bars, Block, Curves, Folded, Report, Source, Strip, Table, Text, Tile, Tiles
 from trueline.model.visible import on_one_line
-from trueline.report.findings import finding_lines
+from trueline.report.answers import answer_lines, cause_lines, cut
+from trueline.report.findings import Line, finding_lines
 from trueline.report.folded import row_count
 from trueline.report.plot import ASCII_MARKS, ASCII_TOGETHER, MARKS, TOGETHER, bar_text, plot, scale_of, sparkline
 from trueline.report.shown import number, say, shown
@@ -32,19 +33,28 @@ _BAR = 50
 _SHADES, _ASCII_SHADES = "·░▒▓█", ".:+*#"
 
 
-def render_report(report: Report, stream: TextIO, lang: str | None = None, *, width: int | None = None) -> None:
-    """Write a report for people to a stream; a character that its encoding lacks is escaped."""
+def render_report(
+    report: Report, stream: TextIO, lang: str | None = None, *, width: int | None = None, verbose: bool = False
+) -> None:
+    """Write a report for people to a stream; a character that its encoding lacks is escaped.
+
+    ``verbose`` also shows what is folded and cut otherwise.
+    """
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     if width is None and os.environ.get("COLUMNS") == "0":
         # As Python has it: a width of 0 is none said.
         width = shutil.get_terminal_size().columns
-    page = _page(stream, lang, width)
+    page = _page(stream, lang, width, verbose)
     page.line(say(report.conclusion, lang), "bold")
-    for indent, text, style in finding_lines(report.findings, lang):
-        page.line(text, style, indent)
+    page.findings(report)
     for block in report.blocks:
-        page.block(block)
+        # One line says of all that is folded how to see it.
+        if report.more is None or verbose or not isinstance(block, Folded):
+            page.block(block)
+    if report.more is not None and not verbose:
+        page.console.print()
+        page.line(say(report.more, lang), "dim")
 
 
 def render_block(block: Block, stream: TextIO, lang: str | None = None, *, width: int) -> None:
@@ -52,8 +62,8 @@ def render_block(block: Block, stream: TextIO, lang: str | None = None, *, width
     _page(stream, lang, width).block(block)
 
 
-def _page(stream: TextIO, lang: str | None, width: int | None) -> _Page:
-    return _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang)
+def _page(stream: TextIO, lang: str | None, width: int | None, verbose: bool = False) -> _Page:
+    return _Page(_PlainConsole(file=stream, width=width, highlight=False, markup=False, emoji=False), lang, verbose)
 
 
 class _PlainConsole(Console):
@@ -66,9 +76,10 @@ class _PlainConsole(Console):
 class _Page:
     """Where blocks are drawn: a console, its character set and a language."""
 
-    def __init__(self, console: Console, lang: str | None) -> None:
+    def __init__(self, console: Console, lang: str | None, verbose: bool = False) -> None:
         self.console = console
         self.lang = lang
+        self.verbose = verbose
         self.ascii = not console.encoding.lower().startswith("utf")
 
     def line(self, text: str, style: str = "", indent: int = 0) -> None:
@@ -79,6 +90,25 @@ class _Page:
             part.rstrip()
             self.console.print(Styled(" " * indent).append_text(part), soft_wrap=True)
 
+    def findings(self, report: Report) -> None:
+        """The answers where there are any, each with its details where they are asked for; else the findings."""
+        if not report.answers:
+            self._lines(finding_lines(report.findings, self.lang))
+        elif not self.verbose:
+            self._lines(answer_lines(report.answers, self.lang, width=self.console.width))
+        else:
+            for answer in report.answers:
+                if answer.number is not None:
+                    self.console.print()
+                    self._lines(cause_lines(answer, self.lang, self.console.width))
+                    for detail in answer.details:
+                        self.block(detail)
+            self._lines(answer_lines([one for one in report.answers if one.number is None], self.lang, every=True))
+
+    def _lines(self, lines: Iterable[Line]) -> None:
+        for indent, text, style in lines:
+            self.line(text, style, indent)
+
     def block(self, block: Block) -> None:
         """Any block, after an empty line."""
         self.console.print()
@@ -86,7 +116,7 @@ class _Page:
             case Text():
                 self.line(say(block.message, self.lang))
             case Table():
-                self._table(block)
+                self._table(block.instead if block.instead is not None and not self.verbose else block)
             case Bars():
                 self._bars(block)
             case Curves():
@@ -123,6 +153,8 @@ class _Page:
             numeric = bool(cells) and all(isinstance(cell, int | float) for cell in cells)
             side: JustifyMethod = "right" if numeric else "left"
             grid.add_column(heading, justify=side, overflow="fold", width=fitting[place])
+        if table.brief and not self.verbose:
+            rows = [[cut(text, fitting[place]) for place, text in enumerate(row)] for row in rows]
         for place, row in enumerate(rows):
             marked = place in table.marked
             mark = [Styled(">" if marked else "")] if table.marked else []
@@ -213,6 +245,11 @@ class _Page:
         return text if len(text) <= _LONG_TEXT else text[:_LONG_TEXT] + "…"
 
     def _folded(self, block: Folded) -> None:
+        if self.verbose:
+            self.line(say(block.title, self.lang), "bold")
+            for one in block.blocks:
+                self.block(one)
+            return
         title, rows = say(block.title, self.lang), row_count(block)
         folded = message("report.folded", title=title, rows=rows) if rows else None
         self.line(say(folded or message("report.folded_whole", title=title), self.lang), "dim")

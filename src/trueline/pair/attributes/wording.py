@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueline.model.message import Message, message
 from trueline.model.run import ModuleInfo
 from trueline.pair.attributes.difference import Difference, Modules
-from trueline.pair.blame import Blame, Cause, Stage
+from trueline.pair.blame import EDIT_AT, Blame, Cause, Stage
 
 
 def blame(
@@ -20,10 +20,13 @@ def blame(
     left: float | None = None,
 ) -> Blame:
     """A difference as a Blame, with both lines and the edit."""
+    kind = type_shown(modules)
+    layer = message("pair_attr.layer", module=modules.port.path or modules.port.type, type=kind)
+    edit = _edit(kind, difference)
     return Blame(
         stage,
         difference.cause,
-        _said(modules, difference),
+        _said(layer, difference),
         modules.port.path,
         modules.bench.path,
         difference.bench,
@@ -35,44 +38,55 @@ def blame(
         left,
         modules.port.built_at,
         modules.bench.built_at,
-        _edit(modules, difference),
+        message(EDIT_AT, place=place_shown(modules.port), edit=edit) if edit is not None else None,
+        general=_short(kind, difference),
         change=difference.change,
     )
 
 
-def _said(modules: Modules, difference: Difference) -> Message:
-    module, kind = modules.port.path or modules.port.type, type_shown(modules)
+def _said(layer: Message | str, difference: Difference) -> Message:
     if difference.cause is Cause.WEIGHT_LAYOUT:
-        return message("pair_attr.weight_layout", module=module, type=kind, name=difference.name)
+        return message("pair_attr.weight_layout", layer=layer, name=difference.name)
     if difference.cause is Cause.GATE_ORDER:
-        return message("pair_attr.gate_order", module=module, type=kind, port=difference.port, bench=difference.bench)
+        return message("pair_attr.gate_order", layer=layer, port=difference.port, bench=difference.bench)
     if difference.cause is Cause.DTYPE:
-        return message("pair_attr.dtype", module=module, type=kind, port=difference.port, bench=difference.bench)
+        return message("pair_attr.dtype", layer=layer, port=difference.port, bench=difference.bench)
     if not difference.name:
-        other = difference.other_class or str(difference.bench)
-        return message("pair_attr.class", module=module, type=kind, other=other)
+        return message("pair_attr.class", layer=layer, other=_other(difference))
     if difference.change is not None and difference.change.pads:
-        return message("pair_attr.padding", module=module, type=kind, now=_now(difference), pads=_pads(difference))
-    return message("pair_attr.argument", module=module, type=kind, now=_now(difference), bench=_wanted(difference))
+        return message("pair_attr.padding", layer=layer, now=_now(difference), pads=_pads(difference))
+    return message("pair_attr.argument", layer=layer, now=_now(difference), bench=_wanted(difference))
 
 
-def _edit(modules: Modules, difference: Difference) -> Message | None:
-    place, kind = place_shown(modules.port), type_shown(modules)
+def _short(kind: str, difference: Difference) -> Message:
+    """The same of any such layer, in fewer words where there are some."""
+    said = _said(message("pair_attr.layer_any", type=kind), difference)
+    words = {**said.params, "layer": kind}
+    if said.id == "pair_attr.class":
+        return message("pair_attr.class_any", **words)
+    return message("pair_attr.argument_any", **words) if said.id == "pair_attr.argument" else said
+
+
+def _other(difference: Difference) -> str:
+    return difference.other_class or str(difference.bench)
+
+
+def _edit(kind: str, difference: Difference) -> Message | None:
     if difference.cause is Cause.WEIGHT_LAYOUT:
-        return message("pair_attr.edit_weight_layout", place=place, name=difference.name)
+        return message("pair_attr.edit_weight_layout", name=difference.name)
     if difference.cause is Cause.GATE_ORDER:
-        return message("pair_attr.edit_gate_order", place=place, type=kind, bench=difference.bench)
+        return message("pair_attr.edit_gate_order", type=kind, bench=difference.bench)
     if difference.cause is Cause.DTYPE:
-        return message("pair_attr.edit_dtype", place=place, type=kind, bench=difference.bench)
+        return message("pair_attr.edit_dtype", type=kind, bench=difference.bench)
     if difference.other_class:
         other = f"{difference.other_class}({difference.given})"
-        return message("pair_attr.edit_class", place=place, type=kind, other=other)
+        return message("pair_attr.edit_class", type=kind, other=other)
     if difference.change is None:
         return None
     if difference.change.pads:
         pads = _pads(difference)
-        return message("pair_attr.edit_padding", place=place, type=kind, arguments=difference.given, pads=pads)
-    return message("pair_attr.edit_arguments", place=place, type=kind, arguments=difference.given, now=_now(difference))
+        return message("pair_attr.edit_padding", type=kind, arguments=difference.given, pads=pads)
+    return message("pair_attr.edit_arguments", type=kind, arguments=difference.given)
 
 
 def type_shown(modules: Modules) -> str:

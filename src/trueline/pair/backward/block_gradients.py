@@ -80,10 +80,18 @@ def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float 
 
 def parted(bench: Between, port: Between, limit: float) -> dict[str, float]:
     """How far apart the gradients are, where that is beyond the limit."""
+    return {name: level for name, level in _levels(bench, port).items() if level > limit}
+
+
+def furthest(bench: Between, port: Between) -> float:
+    """How far apart they are at most."""
+    return max(_levels(bench, port).values(), default=0.0)
+
+
+def _levels(bench: Between, port: Between) -> dict[str, float]:
     shared = [name for name in bench.gradients if name in port.gradients]
     least = _ROUNDING_SHARE * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
-    levels = {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
-    return {name: level for name, level in levels.items() if level > limit}
+    return {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
 
 
 def ended(bench: Between, port: Between) -> list[str]:

@@ -11,7 +11,7 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
-from trueline.pair.backward.block_gradients import ended, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.block_gradients import ended, furthest, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
@@ -137,8 +137,14 @@ class _Searching:
         if self._values_differ and not ended(bench, port):
             return []
 
+        left: float | None = None
+
         def agree(there: Between, here: Between) -> bool:
-            return not (ended(there, here) if self._values_differ else parted(there, here, self.limit))
+            nonlocal left
+            if self._values_differ:
+                return not ended(there, here)
+            left = furthest(there, here)
+            return not parted(there, here, self.limit)
 
         found = without_stops(
             lambda undo: self._undone(self._port, undo, of_port=True),
@@ -152,12 +158,12 @@ class _Searching:
         for line in found.extra:
             text = message("pair_ops.stopped", module=module, line=line_text(line), value=value)
             edit = message("pair_ops.stopped_edit", line=line_text(line))
-            blames.append(self._blame(Cause.DETACHED, text, bad, line=line, edit=edit, confirmed=True))
+            blames.append(self._blame(Cause.DETACHED, text, bad, line=line, edit=edit, confirmed=True, left=left))
         for line in found.missing:
             shown = line_text(line)
             text = message("pair_ops.not_stopped", module=module, other_module=other, line=shown, value=value)
             edit = message("pair_ops.not_stopped_edit", module=module, line=shown)
-            blames.append(self._blame(Cause.DETACHED, text, bad, other_line=line, edit=edit, confirmed=True))
+            blames.append(self._blame(Cause.DETACHED, text, bad, other_line=line, edit=edit, confirmed=True, left=left))
         return blames
 
     def _undone(self, side: Side, undo: Undo, *, of_port: bool) -> Between | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterable
 
 from trueline.adapters.guest.faults import said_for
 from trueline.adapters.guest.importing import required
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.adapters.nouns import Network, Tensor, Unreadable, Value
+from trueline.adapters.nouns import Built, Network, Tensor, Unreadable, Value
 from trueline.adapters.protocol import Adapter, Values
 from trueline.apitable.attributes import known_layer
 from trueline.apitable.layers import keeps_torch_names, layer_of_class
+from trueline.model.location import Location
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.model.summary import Summary
 from trueline.pair.child.checkpoints import kept_by
@@ -22,12 +24,14 @@ from trueline.pair.questions.described import Describe, Described
 def describe(host: Host, question: Describe) -> Described:
     """What the model consists of."""
     with said_for(host.side, "describing"):
-        return _Describing(host.side, host.model, host.adapter, question.summaries).described()
+        factory = host.asked.name if host.asked is not None else ""
+        return _Describing(host.side, host.model, host.adapter, question.summaries, factory).described()
 
 
 class _Describing:
-    def __init__(self, side: str, model: Network, adapter: Adapter, summaries: bool) -> None:
+    def __init__(self, side: str, model: Network, adapter: Adapter, summaries: bool, factory: str) -> None:
         self.side, self.model, self.adapter, self.summaries = side, model, adapter, summaries
+        self.factory = factory
         self.values: Values = adapter.values
         self.known = list(self.values.tensors(model))
 
@@ -106,8 +110,28 @@ class _Describing:
             type(module).__name__,
             self.values.attributes(module),
             dict(built.arguments) if built is not None else None,
-            built.line if built is not None else None,
+            self._line(path, type(module), built),
         )
+
+    def _line(self, path: str, kind: type, built: Built | None) -> Location | None:
+        # A class that is the factory is called by no line of the user's.
+        called = built is not None and (bool(path) or kind.__qualname__ != self.factory)
+        line = built.line if built is not None and called else None
+        return line or class_line(kind, self.adapter.build.package())
+
+
+def class_line(kind: type, package: str) -> Location | None:
+    """Where a class that is not of the framework (its package's folder is given) is written.
+
+    A module that no line of a user built, as one whose class is the factory, stands there.
+    """
+    try:
+        file = inspect.getsourcefile(kind)
+        if file is None or file.startswith(package):
+            return None
+        return Location(file, inspect.getsourcelines(kind)[1])
+    except (OSError, TypeError):
+        return None
 
 
 def _whole_name(kind: type) -> str:

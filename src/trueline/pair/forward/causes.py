@@ -309,7 +309,7 @@ def block_kinds(
 
 def built_at(described: Described, path: str) -> Location | None:
     """The user's line that built a module."""
-    return next((module.built_at for module in described.modules if module.path == path), None)
+    return described.built_at(path)
 
 
 def _holder(recording: Recording, matched: Matched, by_call: dict[tuple[str, int], Matched]) -> Matched | None:

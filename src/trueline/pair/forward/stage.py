@@ -239,7 +239,8 @@ def _at_size_only(blame: Blame, inputs: Sequence[Array], run: _Run) -> Blame:
     sizes = {name: "x".join(map(str, arrays[0].shape)) for name, arrays in (("here", inputs), ("there", run.inputs))}
     return replace(
         blame,
-        message=message("pair_stage.at_other_size", what=blame.message, **sizes),
+        message=message("pair_stage.both", first=blame.message, second=message("pair_stage.sizes", **sizes)),
+        general=blame.general or blame.message,
         evidence=[*blame.evidence, {"equal_at": sizes["here"], "differs_at": sizes["there"]}],
     )
 

@@ -172,25 +172,25 @@ def _blame(aligned: Aligned, kind: str, members: Sequence[_One], bench: Rule, po
     paths = [parameter.pair.port_path for parameter in members]
     texts = (bench.text(first.bench), port.text(first.port))
     names = ", ".join(paths[:_MOST_NAMES]) + (" …" if len(paths) > _MOST_NAMES else "")
-    text = message(
-        "pair_update.initial_differs", count=len(paths), kind=kind, names=names, bench=texts[0], port=texts[1]
-    )
-    module = next((inner for inner in aligned.port.modules if inner.path == paths[0].rpartition(".")[0]), None)
+    words = {"kind": kind, "bench": texts[0], "port": texts[1]}
+    module, other = paths[0].rpartition(".")[0], first.pair.bench_path.rpartition(".")[0]
     return Blame(
         Stage.INITIAL,
         Cause.INITIAL,
-        text,
-        paths[0].rpartition(".")[0],
-        first.pair.bench_path.rpartition(".")[0],
+        message("pair_update.initial_differs", count=len(paths), names=names, **words),
+        module,
+        other,
         bench=_value(first.bench),
         port=_value(first.port),
         # Both were drawn several times: chance does not explain the difference.
         confirmed=True,
         measured=_measured(first),
         limit=allowed(first.bench, first.port),
-        line=module.built_at if module is not None else None,
+        line=aligned.port.built_at(module),
+        other_line=aligned.bench.built_at(other),
         edit=_edit(aligned, bench, texts[0]),
         evidence=tuple(paths[:_MOST_SHOWN]),
+        general=message("pair_update.initial_any", **words),
     )
 
 

@@ -8,7 +8,6 @@ from math import prod
 
 import numpy as np
 
-from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import ParamInfo
@@ -49,19 +48,21 @@ def _counts(described: Described) -> tuple[int, int]:
 
 def _only(aligned: Aligned) -> Iterator[Blame]:
     for parameter in partly_lone(aligned.bench, aligned.only_bench):
-        module = _counterpart(aligned, _module(aligned.bench, parameter))
+        other = _module(aligned.bench, parameter)
+        module = _counterpart(aligned, other)
         yield Blame(
             Stage.PARAMETERS,
             Cause.MISSING_PARAMETER,
             message("pair_stage.missing_parameter", name=parameter.name, shape=_shape(parameter.shape)),
             module or "",
-            _module(aligned.bench, parameter),
+            other,
             _shape(parameter.shape),
             None,
             confirmed=True,
-            line=_built(aligned.port, module),
-            other_line=_built(aligned.bench, _module(aligned.bench, parameter)),
+            line=aligned.port.built_at(module),
+            other_line=aligned.bench.built_at(other),
             evidence=[{"name": parameter.name}],
+            general=message("pair_stage.missing_any", **_leaf(aligned.bench, parameter)),
         )
     for parameter in partly_lone(aligned.port, aligned.only_port):
         module = _module(aligned.port, parameter)
@@ -74,9 +75,10 @@ def _only(aligned: Aligned) -> Iterator[Blame]:
             None,
             _shape(parameter.shape),
             confirmed=True,
-            line=_built(aligned.port, module),
-            other_line=_built(aligned.bench, aligned.modules.get(module)),
+            line=aligned.port.built_at(module),
+            other_line=aligned.bench.built_at(aligned.modules.get(module)),
             evidence=[{"name": parameter.name}],
+            general=message("pair_stage.extra_any", **_leaf(aligned.port, parameter)),
         )
 
 
@@ -130,8 +132,8 @@ def _of_pair(aligned: Aligned, pair: ParamPair, cause: Cause, text: Message, ben
         bench,
         port,
         confirmed=True,
-        line=_built(aligned.port, module),
-        other_line=_built(aligned.bench, other),
+        line=aligned.port.built_at(module),
+        other_line=aligned.bench.built_at(other),
         evidence=[{"name": pair.port.name, "other": pair.bench.name}],
     )
 
@@ -140,16 +142,18 @@ def _module(described: Described, parameter: ParamInfo) -> str:
     return described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
 
 
+def _leaf(described: Described, parameter: ParamInfo) -> dict[str, str]:
+    """What a parameter is called in its layer, and the layer's class."""
+    module, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
+    return {"leaf": leaf, "type": described.types.get(module, "")}
+
+
 def _counterpart(aligned: Aligned, path: str) -> str | None:
     """The port's module of one of the benchmark's, or the nearest above it that has one."""
     back = {there: here for here, there in aligned.modules.items()}
     while path and path not in back:
         path = path.rpartition(".")[0]
     return back.get(path)
-
-
-def _built(described: Described, path: str | None) -> Location | None:
-    return next((module.built_at for module in described.modules if module.path == path), None)
 
 
 def _shape(shape: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trueline.model.location import Location
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.pair.questions.question import Question
 
@@ -39,6 +40,17 @@ class Described:
         """The module that a parameter, by its name in a checkpoint, belongs to."""
         path = self.paths.get(name, name).rpartition(".")[0]
         return next((module for module in self.modules if module.path == path), None)
+
+    def built_at(self, path: str | None) -> Location | None:
+        """The user's line that built a module."""
+        return next((module.built_at for module in self.modules if module.path == path), None)
+
+    def place_of(self, path: str) -> Location | None:
+        """The line that built a module, or else the nearest one around it of which that is known."""
+        lines = {module.path: module.built_at for module in self.modules}
+        while path and lines.get(path) is None:
+            path = path.rpartition(".")[0]
+        return lines.get(path)
 
     def own(self, module: ModuleInfo) -> Iterator[ParamInfo]:
         """The parameters and buffers of one module itself, without those of the modules in it."""

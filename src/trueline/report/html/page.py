@@ -12,6 +12,7 @@ from trueline.locale import language
 from trueline.model.finding import Conclusion
 from trueline.model.message import message
 from trueline.model.report import Report
+from trueline.report.html.answers import answers_section
 from trueline.report.html.blocks import blocks
 from trueline.report.html.context import Context
 from trueline.report.html.findings import findings_section
@@ -35,10 +36,16 @@ def render_html(report: Report, lang: str | None = None) -> str:
         class_=_standing(report),
     )
     footer = element("footer", context.say(message("html.made_by", version=__version__)))
-    main = element("main", header, findings_section(report.findings, context), blocks(report.blocks, context))
+    main = element("main", header, _findings(report, context), blocks(report.blocks, context))
     script = element("script", _asset("page.js"))
     body = element("body", main, footer, script)
     return "<!DOCTYPE html>\n" + element("html", _head(report, context), body, lang=_TAGS.get(chosen, chosen)) + "\n"
+
+
+def _findings(report: Report, context: Context) -> Markup:
+    if report.answers:
+        return answers_section(report.answers, context)
+    return findings_section(report.findings, context)
 
 
 def _head(report: Report, context: Context) -> Markup:
