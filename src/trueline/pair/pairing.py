@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +23,8 @@ from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_c
 from trueline.pair.curve_stage import curve_stage
 from trueline.pair.data.stage import data_stage
 from trueline.pair.forward.stage import Forward, Progress, forward_result, no_progress, run_forward
+from trueline.pair.graft.places import check_module
+from trueline.pair.graft.run import Grafted, run_grafts
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
@@ -66,7 +67,8 @@ class Wish:
 class Options:
     """How to go about it: ``weights`` are the benchmark's real ones, ``module`` keeps to one of the port's modules.
 
-    ``keep_cases`` keeps what tests of sub-networks are written from.
+    ``keep_cases`` keeps what tests of sub-networks are written from; ``grafts`` are modules of the port whose output
+    the benchmark's takes the place of in a live run.
     """
 
     inputs: Sequence[Array] | None = None
@@ -79,6 +81,7 @@ class Options:
     folder: Path | None = None
     timeout: float | None = None
     keep_cases: bool = False
+    grafts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Paired:
     inputs: Sequence[Array]
     stages: Sequence[StageResult]
     kept: Kept | None = None
+    grafts: Sequence[Grafted] = ()
 
     @property
     def blames(self) -> list[Blame]:
@@ -130,7 +134,7 @@ class _Pairing:
 
     def run(self) -> Paired:
         bench, port, options, progress = self.bench, self.port, self.options, self.progress
-        self._check_module()
+        self._check_modules()
         inputs = self._inputs()
         progress("data")
         stages = [data_stage(bench, port, self.parts)]
@@ -149,6 +153,10 @@ class _Pairing:
         forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, progress=progress)
         aligned = forward.aligned
         stages.append(forward_result(forward))
+        grafts: list[Grafted] = []
+        if options.grafts:
+            progress("graft")
+            grafts = run_grafts((bench, port), aligned, seen, inputs, options.grafts)
         kept = None
         if options.keep_cases:
             kept = keep_cases(port, aligned, forward.evaluated.reference, options.module)
@@ -157,7 +165,7 @@ class _Pairing:
         if options.module:
             # The other stages are about the whole.
             stages.append(backward)
-            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts)
         progress("initial")
         stages.append(initial_stage(bench, port, aligned))
         progress("loss")
@@ -180,15 +188,12 @@ class _Pairing:
             stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
-        return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+        return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts)
 
-    def _check_module(self) -> None:
-        wanted, paths = self.options.module, [module.path for module in self.described[1].modules]
-        if wanted and wanted not in paths:
-            near = get_close_matches(wanted, paths, n=1)
-            if near:
-                raise SideTrouble("pair_stage.no_module_near", side=self.port.name, module=wanted, near=near[0])
-            raise SideTrouble("pair_stage.no_module", side=self.port.name, module=wanted)
+    def _check_modules(self) -> None:
+        paths = [module.path for module in self.described[1].modules]
+        for wanted in (*([self.options.module] if self.options.module else []), *self.options.grafts):
+            check_module(self.port.name, wanted, paths)
 
     def _inputs(self) -> list[Array]:
         given = self.options.inputs

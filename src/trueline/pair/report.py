@@ -24,6 +24,7 @@ from trueline.pair.blame import (
     module_name,
     moves_curve,
 )
+from trueline.pair.graft.report import graft_blocks
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
 
@@ -55,6 +56,7 @@ def result(paired: Paired, written: WrittenTests | None = None) -> Result:
         "modules": paired.forward.modules,
         "checks": paired.forward.checks,
         "tests": written.to_json() if written is not None else None,
+        "graft": [graft.to_json() for graft in paired.grafts],
     }
     return Result("pair", _conclusion(paired, found), _exit(found), found, fields)
 
@@ -64,7 +66,7 @@ def report(paired: Paired, written: WrittenTests | None = None) -> Report:
     found = findings(paired)
     title = message("pair.title", bench=paired.bench, port=paired.port)
     tests = [Text(written.said())] if written is not None else []
-    blocks = [*_sources(paired), _stages(paired), *tests, *_more(paired)]
+    blocks = [*graft_blocks(paired.grafts), *_sources(paired), _stages(paired), *tests, *_more(paired)]
     return Report(title, _conclusion(paired, found), found, blocks)
 
 

@@ -97,7 +97,7 @@ class _Forcing:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
         here = [self._values.shape(tensor) for tensor in tensors]
         known = [self._known[place] for place in spec.ins]
-        wanted = [_laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
+        wanted = [laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
         shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
             call.unfit = shapes
@@ -164,7 +164,7 @@ class _Forcing:
         def fitting(outputs: Sequence[Array]) -> list[Array | None]:
             """An output of another shape takes no part."""
             laid = [
-                (_laid_as(gradient, output.shape) if gradient is not None else None, output)
+                (laid_as(gradient, output.shape) if gradient is not None else None, output)
                 for gradient, output in zip(gout, outputs, strict=False)
             ]
             return [
@@ -191,7 +191,7 @@ class _Forcing:
             if place is not None:
                 ref = self._known[place]
                 if array is not None and kind == "gin":
-                    ref = _laid_as(ref, array.shape)
+                    ref = laid_as(ref, array.shape)
                 _check(call, kind, name, array if array is not None else np.zeros_like(ref), ref)
             elif array is not None and kind == "gin" and gout and np.any(array):
                 call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
@@ -214,7 +214,7 @@ class _Forcing:
         for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=False)):
             array = self._values.to_numpy(tensor)
             if spec.path:
-                ref = _laid_as(ref, array.shape)
+                ref = laid_as(ref, array.shape)
             if array.shape != ref.shape:
                 call.checks.append(Measured("out", str(place), 1.0, 0.0, False, array.dtype.name))
                 call.shapes.append(Reshaped(place, array.shape, ref.shape))
@@ -237,12 +237,12 @@ class _Forcing:
 
 def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array) -> float:
     """How far apart relative to the reference's largest, which the call keeps."""
-    level, scale, comparable = _level(array, ref)
+    level, scale, comparable = level_of(array, ref)
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
 
 
-def _laid_as(array: Array, shape: Sequence[int]) -> Array:
+def laid_as(array: Array, shape: Sequence[int]) -> Array:
     """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
 
     A 1x1 convolution is a linear layer, on (n, c, 1, 1), on (n, h, w, c) and on (n, h * w, c). What a network gives
@@ -271,7 +271,8 @@ def _is_whole(array: Array) -> bool:
     return bool(np.all(np.rint(glance) == glance)) and bool(np.all(np.rint(flat) == flat))
 
 
-def _level(array: Array, ref: Array) -> tuple[float, float, bool]:
+def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
+    """How far apart relative to the reference's largest, which comes along, and whether that says anything."""
     if array.shape != ref.shape:
         return 1.0, 0.0, False
     if not array.size:

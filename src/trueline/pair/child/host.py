@@ -17,6 +17,7 @@ from trueline.pair.child.templates import Template
 from trueline.pair.questions.blocks import CustomBackwards, GradientsBetween, MeasureSlopes, WatchOperators
 from trueline.pair.questions.described import Describe, Load
 from trueline.pair.questions.forced import Force
+from trueline.pair.questions.live import RunLive
 from trueline.pair.questions.model import (
     Compiler,
     DrawWeights,
@@ -48,6 +49,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     Record: "recording.record",
     Trace: "tracing.trace",
     Force: "forcing.force",
+    RunLive: "live.run_live",
     RunModule: "module_run.run_module",
     WatchOperators: "op_level.watch_operators",
     GradientsBetween: "block_gradients.gradients_between",
