@@ -12,6 +12,7 @@ from types import MappingProxyType
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
+from trueline.compare.noise import epsilon
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.message import message
@@ -22,6 +23,7 @@ from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
 from trueline.pair.curve_stage import curve_stage
 from trueline.pair.data.stage import data_stage
+from trueline.pair.forward.precision import Shorter
 from trueline.pair.forward.stage import Forward, Progress, forward_result, no_progress, run_forward
 from trueline.pair.graft.places import check_module
 from trueline.pair.graft.run import Grafted, run_grafts
@@ -96,6 +98,12 @@ class Paired:
     stages: Sequence[StageResult]
     kept: Kept | None = None
     grafts: Sequence[Grafted] = ()
+
+    @property
+    def shorter(self) -> Shorter | None:
+        """The format that the port as a whole computes in, where it is shorter than the benchmark's."""
+        found = self.forward.evaluated.shorter
+        return found if found is not None and found.whole else None
 
     @property
     def blames(self) -> list[Blame]:
@@ -185,7 +193,11 @@ class _Pairing:
             # Where training refuses a single sample, the curve needs several too.
             several = len(forward.inputs[0]) > len(inputs[0]) if inputs and inputs[0].ndim else False
             given = forward.inputs if several else inputs
-            stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
+            short = forward.evaluated.shorter
+            ratio = epsilon(short.port) / epsilon(short.bench) if short is not None and short.whole else 1.0
+            stages.append(
+                curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained, coarser=ratio)
+            )
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts)

@@ -93,7 +93,8 @@ def _because(blame: Blame, real: Sequence[Blame], blames: Sequence[Blame]) -> st
         near = [
             candidate
             for candidate in others
-            if candidate.stage is Stage.FORWARD and _near(candidate.module, blame.module)
+            if candidate.stage is Stage.FORWARD
+            and any(_near(path, blame.module) for path in (candidate.module, *also_in(candidate)))
         ]
         return CODES[Stage.FORWARD] if near else None
     return None
@@ -146,8 +147,19 @@ def _conclusion(paired: Paired, findings: Sequence[Finding]) -> Message:
     real = roots(findings)
     names = {"bench": paired.bench, "port": paired.port}
     if not real:
-        if any(finding.conclusion is Conclusion.SUSPECT for finding in findings):
-            return message("pair.suspects", count=len(findings), **names)
+        suspects = [finding for finding in findings if finding.because is None]
+        short = paired.shorter
+        if short is not None and all(finding.extra["cause"] == Cause.DTYPE for finding in findings):
+            formats = {"format": short.port, "other": short.bench}
+            return message(
+                "pair.same_in_format",
+                modules=paired.forward.modules,
+                checks=paired.forward.checks,
+                **formats,
+                **names,
+            )
+        if suspects:
+            return message("pair.suspects", count=len(suspects), **names)
         return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
     confirmed = [finding for finding in real if finding.certainty is Certainty.CERTAIN]
     if len(real) == 1:

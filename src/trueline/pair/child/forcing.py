@@ -21,8 +21,13 @@ from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
-# The rounding unit of float32.
-_ULP: Final = 2.0**-23
+# Rounding units; what is computed in float64 is mostly read from float32.
+_ULPS: Final[Mapping[str, float]] = {
+    "float64": 2.0**-23,
+    "float32": 2.0**-23,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+}
 # A prime, so that it falls in step with no tensor's sides.
 _POOL_SIZE: Final = 1_048_573
 # Whether numbers are whole, so many of them mostly show.
@@ -53,24 +58,26 @@ class _Forcing:
         self._counting = Counting(paths_of(host))
         self._inside = False
         self._draws = Draws(question.perturbed) if question.perturbed is not None else None
-        self._pool: Array | None = None
+        self._pools: dict[float, Array] = {}
         self.calls: list[ForcedCall] = []
         self.collected: list[Collected] = []
 
     def moved(self, array: Array) -> Array:
         """Each value as it is, or a rounding unit up or down; whole numbers are labels and masks."""
-        if self._draws is None or array.dtype not in (np.float32, np.float64) or not array.size or _is_whole(array):
+        unit = _ULPS.get(array.dtype.name)
+        if self._draws is None or unit is None or not array.size or _is_whole(array):
             return array
-        moved: Array = array * self._factors(array.size).reshape(array.shape)
+        moved: Array = array * self._factors(array.size, unit).reshape(array.shape)
         return moved if moved.dtype == array.dtype else moved.astype(array.dtype)
 
-    def _factors(self, count: int) -> Array:
+    def _factors(self, count: int, unit: float) -> Array:
         """Factors of a rounding unit more or less than one, out of a pool that is drawn once."""
         assert self._draws is not None
-        if self._pool is None:
-            self._pool = (1 + self._draws.signs(_POOL_SIZE) * np.float32(_ULP)).astype(np.float32)
+        pool = self._pools.get(unit)
+        if pool is None:
+            pool = self._pools[unit] = (1 + self._draws.signs(_POOL_SIZE) * np.float32(unit)).astype(np.float32)
         repeats = -(-count // _POOL_SIZE)
-        return self._pool[:count] if repeats == 1 else np.tile(self._pool, repeats)[:count]
+        return pool[:count] if repeats == 1 else np.tile(pool, repeats)[:count]
 
     def around(
         self, module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
@@ -186,6 +193,9 @@ class _Forcing:
             if self._question.collect:
                 if array is not None:
                     self.collected.append(Collected(call.path, call.call, kind, name, array))
+                continue
+            if kind != "buffer" and not gout:
+                # Nothing is known of the gradient at its output, as at what a layer gives to one that it holds.
                 continue
             place = spec.places(kind).get(name)
             if place is not None:

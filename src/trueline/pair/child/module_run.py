@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from trueline.model.json_value import Json
 from trueline.model.trouble import Trouble
 from trueline.pair.child.host import Host
 from trueline.pair.questions.module_run import Ran, RunModule
+
+_SHORT_FLOATS: Final = ("float16", "bfloat16")
 
 
 def run_module(host: Host, question: RunModule) -> Ran:
@@ -119,7 +122,7 @@ class _Trying:
                 self.values.assign(own[name], array)
 
     def _run(self, module: Network) -> tuple[Sequence[Array], Sequence[Array | None], Mapping[str, Array]]:
-        given = [self.values.from_numpy(array) for array in self._padded()]
+        given = [self._tensor(array) for array in self._padded()]
         call = self._call(module)
         trained = (tensor for tensor in self.values.tensors(module) if tensor.trainable and not tensor.buffer)
         named = {tensor.name: tensor.value for tensor in trained}
@@ -130,6 +133,13 @@ class _Trying:
         pulled = self.host.adapter.autograd.vjp(call, given, list(named.values()), gout)
         grads = {name: grad for name, grad in zip(named, pulled.grads, strict=True) if grad is not None}
         return pulled.outputs, self._cropped(pulled.gin), grads
+
+    def _tensor(self, array: Array) -> Value:
+        """An input as the module takes it: of shorter floats where its weights are."""
+        floating = (tensor.value for tensor in self.values.tensors(self.module))
+        first = next((value for value in floating if "float" in self.values.dtype(value)), None)
+        short = first is not None and "float" in array.dtype.name and self.values.dtype(first) in _SHORT_FLOATS
+        return self.values.from_numpy(array, like=first if short else None)
 
     def _forward(self, call: Callable[..., Value], given: Sequence[Value]) -> list[Array]:
         tensors = leaves(call(*given), self.values.is_tensor)

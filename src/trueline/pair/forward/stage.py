@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.compare.noise import epsilon
 from trueline.compare.verdict import Verdict
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
@@ -19,6 +20,7 @@ from trueline.pair.forward.compiled import compiled_blames
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault, merged
+from trueline.pair.forward.forced import short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.questions.recording import Record, Recording, Returned
@@ -184,7 +186,13 @@ def _unseen(
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
     dropped = drop_blames(sides, aligned, recordings, trained.reference)
     yield from dropped
-    yield from Causes(*sides, aligned, ()).latent(trained.reference, _known([*blames, *dropped]))
+    causes, known = Causes(*sides, aligned, ()), _known([*blames, *dropped])
+    short = trained.shorter
+    yield from (
+        causes.latent(trained.reference, known, short_floor("out", epsilon(short.port), 1.0))
+        if short is not None
+        else causes.latent(trained.reference, known)
+    )
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:

@@ -107,7 +107,7 @@ def run_grafts(
     inputs: Sequence[Array],
     wanted: Sequence[str],
 ) -> list[Grafted]:
-    """Each graft by itself and, of several, all at once; ``recordings`` are in evaluation, the benchmark's with arrays."""
+    """Each graft by itself and, of several, all at once; ``recordings`` are in evaluation, the benchmark's whole."""
     paths = list(dict.fromkeys(wanted))
     matched = match_calls(aligned, *recordings)
     calls = {path: graft_calls(sides[1].name, path, matched, recordings) for path in paths}
