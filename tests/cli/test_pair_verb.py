@@ -140,6 +140,19 @@ def test_written_tests_hold_until_the_port_is_changed(right: tuple[Path, int, di
     assert "FAILED test_port.py::test_sub_network[block]" in failed.stdout
 
 
+def test_a_graft_says_what_of_the_difference_remains(new_folder: MakeFolder) -> None:
+    sides = ("--bench", "net_torch:net", "--port", "net_mindspore:faulty", *IMAGES, "--steps", "0")
+    folder = new_folder()
+    code, answer = paired(folder, *sides, "--graft", "block")
+    (graft,) = answer["graft"]
+    assert code == 1 and graft["modules"] == graft["other_modules"] == ["block"]
+    assert graft["after"]["within"] and not graft["before"]["within"] and graft["first"] is None
+    with contextlib.chdir(folder):
+        ended = call("pair", *sides, "--graft", "blok")
+    assert ended.exit_code == 2
+    assert "no module blok; did you mean block?" in ended.stderr
+
+
 # A benchmark in MindSpore, its port in torch
 
 

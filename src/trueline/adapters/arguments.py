@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueline.adapters.nouns import Built, Foreign, Network
+from trueline.adapters.nouns import Built, Foreign, Function, Network
+from trueline.adapters.patching import Patches
 from trueline.model.describing import placeholder
 from trueline.model.location import Location
 
@@ -83,6 +84,41 @@ def holds_placeholder(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(map(holds_placeholder, value.values()))
     return isinstance(value, Placeholder)
+
+
+def make_changed(kind: type, arguments: Mapping[str, Foreign], changes: Mapping[str, Foreign], package: str) -> Foreign:
+    """Call a constructor with some arguments changed.
+
+    What a user's class does not take itself, it fixes or passes on: there the constructor of the ``package``'s layer
+    that it is receives the change, whatever the class gives it.
+    """
+    layer = next((base for base in kind.__mro__ if base.__module__.partition(".")[0] == package), kind)
+    own, theirs = (inspect.signature(one.__init__).parameters for one in (kind, layer))  # type: ignore[misc]
+    fixed = {name: value for name, value in changes.items() if name not in own and name in theirs}
+    given = {**arguments, **{name: value for name, value in changes.items() if name not in fixed}}
+    if not fixed or layer is kind:
+        return make_again(kind, {**arguments, **changes})
+    signature, done = inspect.signature(layer.__init__), False  # type: ignore[misc]
+
+    def make(original: Function) -> Function:
+        def init(module: Network, *args: Foreign, **kwargs: Foreign) -> None:
+            nonlocal done
+            if done or type(module) is not kind:
+                original(module, *args, **kwargs)
+                return
+            done = True
+            bound = signature.bind(module, *args, **kwargs)
+            bound.arguments.update(fixed)
+            original(*bound.args, **bound.kwargs)
+
+        return init
+
+    patches = Patches()
+    patches.wrap(layer, "__init__", make)
+    try:
+        return make_again(kind, given)
+    finally:
+        patches.remove()
 
 
 def make_again(kind: type, arguments: Mapping[str, Foreign]) -> Foreign:

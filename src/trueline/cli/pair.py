@@ -40,6 +40,7 @@ _GROUPS: Final = {
 @click.option("--bench-python", metavar="PYTHON", help="pair.option_bench_python")
 @click.option("--port-python", metavar="PYTHON", help="pair.option_port_python")
 @click.option("--module", metavar="PATH", default="", help="pair.option_module")
+@click.option("--graft", "grafts", multiple=True, metavar="PATH", help="pair.option_graft")
 @click.option("--map", "map_file", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_map")
 @click.option("--write-tests", "tests", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_write_tests")
 @click.option("--steps", default=10, type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
@@ -62,6 +63,7 @@ def command(
     bench_python: str | None,
     port_python: str | None,
     module: str,
+    grafts: Sequence[str],
     map_file: Path | None,
     tests: Path | None,
     steps: int,
@@ -104,6 +106,7 @@ def command(
         None,
         None,
         tests is not None,
+        grafts,
     )
     with ended_cleanly(), doing(_said) as tell:
         paired = pair_sides(wishes[0], wishes[1], options, tell, _note)

@@ -33,6 +33,7 @@ def pair(
     parts: Path_ | None = None,
     weights: Path_ | None = None,
     module: str = "",
+    graft: Sequence[str] = (),
     map: Path_ | None = None,
     seed: int = 0,
     steps: int = 10,
@@ -41,7 +42,8 @@ def pair(
 ) -> Paired:
     """Put two networks side by side, stage by stage; ``bench`` and ``port`` are ``module:factory``.
 
-    ``input`` is one shape (``"2x3x224x224"``), several, or arrays. Raises a Trouble with one clear sentence.
+    ``input`` is one shape (``"2x3x224x224"``), several, or arrays; ``graft`` names modules of the port whose output
+    the benchmark's takes the place of. Raises a Trouble with one clear sentence.
     """
     wishes = [
         Wish(Entry.parse(one), args, {**(kwargs or {}), **(own or {})}, os.fspath(python or sys.executable))
@@ -57,6 +59,7 @@ def pair(
         Rules.read(Path(map)) if map is not None else None,
         Path(folder) if folder is not None else None,
         timeout,
+        grafts=[graft] if isinstance(graft, str) else list(graft),
     )
     return pair_sides(wishes[0], wishes[1], options)
 

@@ -12,6 +12,7 @@ import numpy as np
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.curves import CurveComparison, Parting, compare_curves
 from trueline.compare.floors import Floors
+from trueline.compare.noise import epsilon
 from trueline.compare.noise_floor import MARGINS, PROBE_ULPS, Tried, furthest, with_switches
 from trueline.compare.verdict import Verdict
 from trueline.kernel.array import Array
@@ -34,6 +35,8 @@ _CLOSE: Final = 1e-5
 _KERNELS: Final = 4
 _FURTHER_TRIES: Final = 2
 _MARGIN: Final = 3.0
+# Roundings of a shorter float are measured by as many of the benchmark's, and extended from there.
+_COARSE_ULPS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,12 @@ def curve_stage(
     tries: int = 3,
     seed: int = 0,
     explained: bool = False,
+    coarser: float = 1.0,
 ) -> StageResult:
     """Train both for so many steps; ``inputs`` show what a batch looks like where the user gives none.
 
-    ``explained``: other stages have found why the curves part, if they do.
+    ``explained``: other stages have found why the curves part, if they do. ``coarser`` is how many times longer the
+    roundings are of the format that the port as a whole computes in.
     """
     if not inputs and not parts.both("batches"):
         return StageResult(Stage.CURVE, StageVerdict.SKIPPED, message("pair_update.curve_no_inputs"))
@@ -67,7 +72,9 @@ def curve_stage(
             text = message("pair_update.curve_no_parameters", side=str(side.entry))
             return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
     try:
-        return _compared((bench, port), parts, inputs, steps=steps, tries=tries, seed=seed, explained=explained)
+        return _compared(
+            (bench, port), parts, inputs, steps=steps, tries=tries, seed=seed, explained=explained, coarser=coarser
+        )
     except SideTrouble as trouble:
         if not refuses(trouble):
             raise
@@ -83,6 +90,7 @@ def _compared(
     tries: int,
     seed: int,
     explained: bool,
+    coarser: float,
 ) -> StageResult:
     bench, port = sides
     batches = _batches(bench, port, parts, inputs, steps, seed)
@@ -97,6 +105,14 @@ def _compared(
     close = all(abs(a - b) <= _CLOSE * max(abs(b), _CLOSE) for a, b in zip(here, there, strict=True))
     if close or explained:
         return _result(compare_curves(_curve(port, here), _curve(bench, there), Floors(None)), steps)
+    if coarser > 1:
+        curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(None))
+        moved = _tried(bench, training, tries, _COARSE_ULPS)
+        # Weights in that format are rounded before anything is computed.
+        rounding = coarser * epsilon("float32")
+        if _within(here, there, _extended(moved, there, coarser / _COARSE_ULPS), rounding):
+            curves = replace(curves, verdict=Verdict.NOISE, parts=None)
+        return _result(curves, steps)
     tried = _tried(bench, training, tries)
     curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
     if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
@@ -113,6 +129,16 @@ def _tried(bench: Side, training: Train, tries: int, ulps: int = 1) -> dict[tupl
     return {(far, seed): bench.answer(replace(training, perturbed=seed, ulps=far)) for far, seed in seeds}
 
 
+def _extended(
+    tried: Mapping[tuple[int, int], Sequence[float]], losses: Sequence[float], factor: float
+) -> dict[tuple[int, int], Sequence[float]]:
+    """Losses as many times further from the benchmark's as roundings are longer."""
+    return {
+        key: [loss + factor * (moved - loss) for loss, moved in zip(losses, again, strict=True)]
+        for key, again in tried.items()
+    }
+
+
 def _noise(tried: Mapping[tuple[int, int], Sequence[float]], losses: Sequence[float]) -> Noise:
     def drifts(again: Sequence[float]) -> Tried:
         pairs = enumerate(zip(losses, again, strict=True))
@@ -123,13 +149,18 @@ def _noise(tried: Mapping[tuple[int, int], Sequence[float]], losses: Sequence[fl
     return Noise(len(near), losses=with_switches(furthest(near), probe).losses, margins=MARGINS)
 
 
-def _within(here: Sequence[float], there: Sequence[float], tried: Mapping[tuple[int, int], Sequence[float]]) -> bool:
+def _within(
+    here: Sequence[float],
+    there: Sequence[float],
+    tried: Mapping[tuple[int, int], Sequence[float]],
+    rounding: float = 0.0,
+) -> bool:
     """Whether no loss is further away than the benchmark's own have been by that step, but for a margin."""
     near = [again for (far, _), again in tried.items() if far != PROBE_ULPS]
     furthest_yet = 0.0
     for step, (a, b) in enumerate(zip(here, there, strict=True)):
         furthest_yet = max(furthest_yet, *(abs(again[step] - b) for again in near if math.isfinite(again[step])))
-        if not abs(a - b) <= _MARGIN * furthest_yet:
+        if not abs(a - b) <= _MARGIN * furthest_yet + rounding * abs(b):
             return False
     return True
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
@@ -16,6 +15,7 @@ import numpy as np
 from trueline.adapters.guest.entry import Entry
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.align import Rules
+from trueline.compare.noise import epsilon
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.message import Message, message
@@ -26,7 +26,10 @@ from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
 from trueline.pair.curve_stage import curve_stage
 from trueline.pair.data.stage import data_stage
+from trueline.pair.forward.precision import Shorter
 from trueline.pair.forward.stage import Forward, Progress, forward_result, no_progress, run_forward
+from trueline.pair.graft.places import check_module
+from trueline.pair.graft.run import Grafted, run_grafts
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import initial_stage
@@ -72,7 +75,8 @@ class Wish:
 class Options:
     """How to go about it: ``weights`` are the benchmark's real ones, ``module`` keeps to one of the port's modules.
 
-    ``keep_cases`` keeps what tests of sub-networks are written from.
+    ``keep_cases`` keeps what tests of sub-networks are written from; ``grafts`` are modules of the port whose output
+    the benchmark's takes the place of in a live run.
     """
 
     inputs: Sequence[Array] | None = None
@@ -85,6 +89,7 @@ class Options:
     folder: Path | None = None
     timeout: float | None = None
     keep_cases: bool = False
+    grafts: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,13 @@ class Paired:
     stages: Sequence[StageResult]
     kept: Kept | None = None
     notes: Sequence[Message] = ()
+    grafts: Sequence[Grafted] = ()
+
+    @property
+    def shorter(self) -> Shorter | None:
+        """The format that the port as a whole computes in, where it is shorter than the benchmark's."""
+        found = self.forward.evaluated.shorter
+        return found if found is not None and found.whole else None
 
     @property
     def blames(self) -> list[Blame]:
@@ -151,7 +163,7 @@ class _Pairing:
 
     def run(self) -> Paired:
         bench, port, options, progress = self.bench, self.port, self.options, self.progress
-        self._check_module()
+        self._check_modules()
         inputs = self._inputs()
         progress("data")
         stages = [data_stage(bench, port, self.parts)]
@@ -170,6 +182,10 @@ class _Pairing:
         forward = run_forward(bench, port, aligned, inputs, seen, below=options.module, progress=progress)
         aligned = forward.aligned
         stages.append(forward_result(forward))
+        grafts: list[Grafted] = []
+        if options.grafts:
+            progress("graft")
+            grafts = run_grafts((bench, port), aligned, seen, inputs, options.grafts)
         kept = None
         if options.keep_cases:
             kept = keep_cases(port, aligned, forward.evaluated.reference, options.module)
@@ -178,7 +194,7 @@ class _Pairing:
         if options.module:
             # The other stages are about the whole.
             stages.append(backward)
-            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
         progress("initial")
         stages.append(initial_stage(bench, port, aligned))
         progress("loss")
@@ -197,18 +213,19 @@ class _Pairing:
             steps, seed = options.steps, options.seed
             # Where training refuses a single sample, the curve needs several too.
             given = forward.inputs if sum(map(np.size, forward.inputs)) > sum(map(np.size, inputs)) else inputs
-            stages.append(curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained))
+            short = forward.evaluated.shorter
+            ratio = epsilon(short.port) / epsilon(short.bench) if short is not None and short.whole else 1.0
+            stages.append(
+                curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained, coarser=ratio)
+            )
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
-        return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept)
+        return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
 
-    def _check_module(self) -> None:
-        wanted, paths = self.options.module, [module.path for module in self.described[1].modules]
-        if wanted and wanted not in paths:
-            near = get_close_matches(wanted, paths, n=1)
-            if near:
-                raise SideTrouble("pair_stage.no_module_near", side=self.port.name, module=wanted, near=near[0])
-            raise SideTrouble("pair_stage.no_module", side=self.port.name, module=wanted)
+    def _check_modules(self) -> None:
+        paths = [module.path for module in self.described[1].modules]
+        for wanted in (*([self.options.module] if self.options.module else []), *self.options.grafts):
+            check_module(self.port.name, wanted, paths)
 
     def _inputs(self) -> list[Array]:
         given = self.options.inputs

@@ -12,7 +12,8 @@ from trueline.model.message import Message, message
 from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.pair.answers import CODES, answers
-from trueline.pair.blame import Blame, Setting, StageResult, StageVerdict, also_in, module_name
+from trueline.pair.blame import Blame, Cause, Setting, StageResult, StageVerdict, also_in, module_name
+from trueline.pair.graft.report import graft_blocks
 from trueline.pair.grouping import Grouped, grouped
 from trueline.pair.pairing import Paired
 from trueline.pair.written_tests import WrittenTests
@@ -31,6 +32,7 @@ def result(paired: Paired, written: WrittenTests | None = None) -> Result:
         "checks": paired.forward.checks,
         "notes": [note.text() for note in paired.notes],
         "tests": written.to_json() if written is not None else None,
+        "graft": [graft.to_json() for graft in paired.grafts],
     }
     return Result("pair", _conclusion(paired, causes), _exit(found), found, fields)
 
@@ -46,6 +48,7 @@ def report(paired: Paired, written: WrittenTests | None = None) -> Report:
         _conclusion(paired, causes),
         _findings(causes),
         [
+            *graft_blocks(paired.grafts),
             _stages(paired, causes),
             *notes,
             *([Text(written.said())] if written is not None else []),
@@ -113,10 +116,13 @@ def _conclusion(paired: Paired, found: Grouped) -> Message:
     names = {"bench": paired.bench, "port": paired.port}
     causes, suspects = len(found.causes), len(found.suspects)
     if not causes:
+        words = {"modules": paired.forward.modules, "checks": paired.forward.checks, **names}
+        short = paired.shorter
+        if short is not None and all(group.first.cause is Cause.DTYPE for group in found.suspects):
+            return message("pair.same_in_format", format=short.port, other=short.bench, **words)
         if suspects:
             return message("pair.suspects", count=suspects, **names)
         if paired.forward.left_out is not None:
-            words = {"modules": paired.forward.modules, "checks": paired.forward.checks, **names}
             return message("pair.same_but", left_out=paired.forward.left_out, **words)
         return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
     confirmed = sum(group.first.confirmed for group in found.causes)

@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import context, nn
 
-from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
+from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_changed
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
 from trueline.adapters.mindspore import values
@@ -88,12 +88,12 @@ def line_of(optimizer: Optimizer) -> Location | None:
 def rebuild(module: Network, **changes: object) -> Network:
     """A new cell with the same arguments and weights except for ``changes``."""
     original = built(module)
-    arguments = {**original.arguments, **changes} if original is not None else {}
-    if original is None or holds_placeholder(arguments) or (not original.complete and not original.arguments):
+    arguments = original.arguments if original is not None else {}
+    if original is None or holds_placeholder({**arguments, **changes}) or not (original.complete or arguments):
         raise BadUsage("mindspore.cannot_rebuild", module=type(module).__name__)
     # Initial values are drawn from NumPy's generator, and are overwritten below.
     drawn = np.random.get_state()
-    made = make_again(type(module), arguments)
+    made = make_changed(type(module), arguments, changes, "mindspore")
     np.random.set_state(drawn)
     old = {tensor.name: tensor.value for tensor in values.tensors(module)}
     for tensor in values.tensors(made):

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_again
+from trueline.adapters.arguments import Arguments, describe, holds_placeholder, keep_all, make_changed
 from trueline.adapters.identity import ByIdentity
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Built, Network, Optimizer, Passed
@@ -99,11 +99,10 @@ def optimizers() -> list[Optimizer]:
 def rebuild(module: Network, **changes: object) -> Network:
     """A new module with the same arguments and weights except for ``changes``."""
     original = built(module)
-    arguments = {**original.arguments, **changes} if original is not None else {}
-    if original is None or not original.complete or holds_placeholder(arguments):
+    if original is None or not original.complete or holds_placeholder({**original.arguments, **changes}):
         raise BadUsage("torch.cannot_rebuild", module=type(module).__name__)
     with torch.random.fork_rng():
-        made = make_again(type(module), arguments)
+        made = make_changed(type(module), original.arguments, changes, "torch")
     old = module.state_dict()
     fitting = {
         name: old[name] for name, value in made.state_dict().items() if name in old and old[name].shape == value.shape

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from trueline.compare.noise import tensor_floor
+from trueline.compare.noise import epsilon
 from trueline.model.key import Kind
 from trueline.pair.attributes.difference import Difference, Modules
 from trueline.pair.attributes.differences import differences, fitted
@@ -15,6 +15,7 @@ from trueline.pair.attributes.hypotheses import coarser_dtype, hypotheses
 from trueline.pair.attributes.reference import Judged, Reference, judged
 from trueline.pair.attributes.wording import blame
 from trueline.pair.blame import Blame, Stage
+from trueline.pair.forward.forced import short_floor
 from trueline.pair.questions.module_run import Change, Ran, RunModule
 from trueline.pair.sides.side import Side
 
@@ -132,7 +133,7 @@ def _by_dtype(trials: Trials, ran: Ran, before: Judged, stage: Stage) -> list[Bl
     difference = coarser_dtype(trials.reference, ran)
     if difference is None or ran.failed:
         return []
-    limit = tensor_floor((str(difference.port), str(difference.port)), 1)
+    limit = short_floor("grad" if trials.reference.train else "out", epsilon(str(difference.port)), 1.0)
     confirmed = before.level <= limit
     return [blame(trials.modules, difference, stage=stage, confirmed=confirmed, measured=before.level, limit=limit)]
 

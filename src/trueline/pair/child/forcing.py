@@ -21,8 +21,13 @@ from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
-# The rounding unit of float32.
-_ULP: Final = 2.0**-23
+# Rounding units; what is computed in float64 is mostly read from float32.
+_ULPS: Final[Mapping[str, float]] = {
+    "float64": 2.0**-23,
+    "float32": 2.0**-23,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+}
 # A prime, so that it falls in step with no tensor's sides.
 _POOL_SIZE: Final = 1_048_573
 # Whether numbers are whole, so many of them mostly show.
@@ -56,24 +61,26 @@ class _Forcing:
         self._counting = Counting(paths_of(host))
         self._inside = False
         self._draws = Draws(question.perturbed) if question.perturbed is not None else None
-        self._pool: Array | None = None
+        self._pools: dict[float, Array] = {}
         self.calls: list[ForcedCall] = []
         self.collected: list[Collected] = []
 
     def moved(self, array: Array) -> Array:
         """Each value as it is, or a rounding unit up or down; whole numbers are labels and masks."""
-        if self._draws is None or array.dtype not in (np.float32, np.float64) or not array.size or _is_whole(array):
+        unit = _ULPS.get(array.dtype.name)
+        if self._draws is None or unit is None or not array.size or _is_whole(array):
             return array
-        moved: Array = array * self._factors(array.size).reshape(array.shape)
+        moved: Array = array * self._factors(array.size, unit).reshape(array.shape)
         return moved if moved.dtype == array.dtype else moved.astype(array.dtype)
 
-    def _factors(self, count: int) -> Array:
+    def _factors(self, count: int, unit: float) -> Array:
         """Factors of a rounding unit more or less than one, out of a pool that is drawn once."""
         assert self._draws is not None
-        if self._pool is None:
-            self._pool = (1 + self._draws.signs(_POOL_SIZE) * np.float32(_ULP)).astype(np.float32)
+        pool = self._pools.get(unit)
+        if pool is None:
+            pool = self._pools[unit] = (1 + self._draws.signs(_POOL_SIZE) * np.float32(unit)).astype(np.float32)
         repeats = -(-count // _POOL_SIZE)
-        return self._pool[:count] if repeats == 1 else np.tile(self._pool, repeats)[:count]
+        return pool[:count] if repeats == 1 else np.tile(pool, repeats)[:count]
 
     def around(
         self, module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
@@ -100,7 +107,7 @@ class _Forcing:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
         here = [self._values.shape(tensor) for tensor in tensors]
         known = [self._known[place] for place in spec.ins]
-        wanted = [_laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
+        wanted = [laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
         shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
             call.unfit = shapes
@@ -167,7 +174,7 @@ class _Forcing:
         def fitting(outputs: Sequence[Array]) -> list[Array | None]:
             """An output of another shape takes no part."""
             laid = [
-                (_laid_as(gradient, output.shape) if gradient is not None else None, output)
+                (laid_as(gradient, output.shape) if gradient is not None else None, output)
                 for gradient, output in zip(gout, outputs, strict=False)
             ]
             return [
@@ -200,11 +207,14 @@ class _Forcing:
                 if array is not None:
                     self.collected.append(Collected(call.path, call.call, kind, name, array))
                 continue
+            if kind != "buffer" and not gout:
+                # Nothing is known of the gradient at its output, as at what a layer gives to one that it holds.
+                continue
             place = spec.places(kind).get(name)
             if place is not None:
                 ref = self._known[place]
                 if array is not None and kind == "gin":
-                    ref = _laid_as(ref, array.shape)
+                    ref = laid_as(ref, array.shape)
                 _check(call, kind, name, array if array is not None else np.zeros_like(ref), ref)
             elif array is not None and kind == "gin" and gout and np.any(array):
                 call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
@@ -226,7 +236,7 @@ class _Forcing:
         for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=False)):
             array = self._values.to_numpy(tensor)
             if spec.path:
-                ref = _laid_as(ref, array.shape)
+                ref = laid_as(ref, array.shape)
             if array.shape != ref.shape:
                 call.checks.append(Measured("out", str(place), 1.0, 0.0, False, array.dtype.name))
                 call.shapes.append(Reshaped(place, array.shape, ref.shape))
@@ -249,12 +259,12 @@ class _Forcing:
 
 def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array) -> float:
     """How far apart relative to the reference's largest, which the call keeps."""
-    level, scale, comparable = _level(array, ref)
+    level, scale, comparable = level_of(array, ref)
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
 
 
-def _laid_as(array: Array, shape: Sequence[int]) -> Array:
+def laid_as(array: Array, shape: Sequence[int]) -> Array:
     """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
 
     A 1x1 convolution is a linear layer, on (n, c, 1, 1), on (n, h, w, c) and on (n, h * w, c). What a network gives
@@ -283,7 +293,8 @@ def _is_whole(array: Array) -> bool:
     return bool(np.all(np.rint(glance) == glance)) and bool(np.all(np.rint(flat) == flat))
 
 
-def _level(array: Array, ref: Array) -> tuple[float, float, bool]:
+def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
+    """How far apart relative to the reference's largest, which comes along, and whether that says anything."""
     if array.shape != ref.shape:
         return 1.0, 0.0, False
     if not array.size:

@@ -19,6 +19,7 @@ from trueline.pair.questions.blocks import CustomBackwards, GradientsBetween, Me
 from trueline.pair.questions.corrected import RunCorrected
 from trueline.pair.questions.described import Describe, Load
 from trueline.pair.questions.forced import Force
+from trueline.pair.questions.live import RunLive
 from trueline.pair.questions.model import (
     Compiler,
     DrawWeights,
@@ -50,6 +51,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     Record: "recording.record",
     Trace: "tracing.trace",
     Force: "forcing.force",
+    RunLive: "live.run_live",
     RunModule: "module_run.run_module",
     RunCorrected: "corrected.run_corrected",
     WatchOperators: "op_level.watch_operators",

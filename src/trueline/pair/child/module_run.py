@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Final
 
 from trueline.adapters.guest.faults import first_line
 from trueline.adapters.nouns import Network, Value
@@ -14,6 +15,8 @@ from trueline.model.trouble import Trouble
 from trueline.pair.child.changing import Changing
 from trueline.pair.child.host import Host
 from trueline.pair.questions.module_run import Ran, RunModule
+
+_SHORT_FLOATS: Final = ("float16", "bfloat16")
 
 
 def run_module(host: Host, question: RunModule) -> Ran:
@@ -56,7 +59,7 @@ class _Trying:
         return steady.without_dropout(module, lambda share: next(remaining, share))
 
     def _run(self, module: Network) -> tuple[Sequence[Array], Sequence[Array | None], Mapping[str, Array]]:
-        given = [self.values.from_numpy(array) for array in self.changing.padded(self.question.inputs)]
+        given = [self._tensor(array) for array in self.changing.padded(self.question.inputs)]
         call = self._call(module)
         trained = (tensor for tensor in self.values.tensors(module) if tensor.trainable and not tensor.buffer)
         named = {tensor.name: tensor.value for tensor in trained}
@@ -67,6 +70,13 @@ class _Trying:
         pulled = self.host.adapter.autograd.vjp(call, given, list(named.values()), gout)
         grads = {name: grad for name, grad in zip(named, pulled.grads, strict=True) if grad is not None}
         return pulled.outputs, self._cropped(pulled.gin), grads
+
+    def _tensor(self, array: Array) -> Value:
+        """An input as the module takes it: of shorter floats where its weights are."""
+        floating = (tensor.value for tensor in self.values.tensors(self.changing.module))
+        first = next((value for value in floating if "float" in self.values.dtype(value)), None)
+        short = first is not None and "float" in array.dtype.name and self.values.dtype(first) in _SHORT_FLOATS
+        return self.values.from_numpy(array, like=first if short else None)
 
     def _forward(self, call: Callable[..., Value], given: Sequence[Value]) -> list[Array]:
         tensors = leaves(call(*given), self.values.is_tensor)

@@ -38,6 +38,9 @@ _CONTAINERS = ("Sequential", "SequentialCell", "ModuleList", "CellList")
 _ESTIMATE = 1e-5
 # A block as a whole rounds more often than what lies between its layers.
 _DEEPER = 5.0
+# Floors of shorter floats, below which whole operators hide.
+_WIDE = 1e-3
+_NARROWER = 4.0
 _KINDS = {"in": Kind.IN, "out": Kind.OUT, "gin": Kind.GIN, "grad": Kind.GRAD, "buffer": Kind.BUFFER}
 
 
@@ -73,11 +76,13 @@ class Causes:
         known = {id(blame) for blame in built}
         return [blame if id(blame) in known else _with_others(blame, fault) for blame in blames]
 
-    def latent(self, reference: Reference, known: Collection[tuple[str, Cause]]) -> list[Blame]:
+    def latent(
+        self, reference: Reference, known: Collection[tuple[str, Cause]], floor: float = _ESTIMATE
+    ) -> list[Blame]:
         """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
-        return latent_causes(self.bench, self.port, self._built_otherwise(reference), known)
+        return latent_causes(self.bench, self.port, self._built_otherwise(reference, floor), known)
 
-    def _built_otherwise(self, reference: Reference) -> Iterator[tuple[Modules, TryReference]]:
+    def _built_otherwise(self, reference: Reference, floor: float) -> Iterator[tuple[Modules, TryReference]]:
         seen: set[str] = set()
         for matched in reference.matched:
             if not matched.unit or matched.port.path in seen:
@@ -86,7 +91,7 @@ class Causes:
             modules = Modules.of(self.aligned.bench, self.aligned.port, (matched.bench.path, matched.port.path))
             shapes = [reference.recording.shapes[place][1] for place in matched.bench.ins]
             if differences(modules, shapes[0] if shapes else None):
-                yield modules, self._reference(matched, reference, {}, modules)
+                yield modules, replace(self._reference(matched, reference, {}, modules), floor=floor)
 
     def _built(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         bench, port = fault.matched.bench, fault.matched.port
@@ -190,7 +195,12 @@ class Causes:
         # A block with faults at several of its layers is looked into once.
         explanations = self._explained.get((fault.called, limit))
         if explanations is None:
-            explanations = self._explained[fault.called, limit] = self._looked_into(fault, recording, limit)
+            explanations = self._looked_into(fault, recording, limit)
+            if limit > _WIDE and not any(explanation.confirmed for explanation in explanations):
+                # Between two operators less is rounded than between two layers.
+                narrow = self._looked_into(fault, recording, limit / _NARROWER)
+                explanations = narrow if any(explanation.confirmed for explanation in narrow) else explanations
+            self._explained[fault.called, limit] = explanations
         return [explanation.blame(stage, matched.port.path, matched.bench.path, limit) for explanation in explanations]
 
     def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:

@@ -21,6 +21,8 @@ from trueline.pair.sides.side import Side
 
 # Beyond the bounds that activations have; what layers give out lies near one.
 _OUTPUT_FACTOR: Final = 8.0
+# Formats that hold no values as large as float32 does.
+_NARROW: Final = ("float16",)
 
 
 def far_causes(
@@ -54,4 +56,7 @@ def _faults(
     known |= {call.parent.called for call in checked if call.parent is not None and call.matched.own is not None}
     # A layer gives what it gives: only what is made of it was moved.
     between = [fault for fault in faults_of(checked, reference) if fault.between and fault.called not in known]
+    if evaluated.shorter is not None and evaluated.shorter.port in _NARROW:
+        # Values far out leave the range of such a format, whatever the code does.
+        between = [fault for fault in between if all(check.comparable for check in fault.checks)]
     return list(beyond(coarse_of(sides, aligned, inputs), aligned, between))

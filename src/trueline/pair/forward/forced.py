@@ -8,7 +8,7 @@ from math import prod
 from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
-from trueline.compare.noise import tensor_floor, unit
+from trueline.compare.noise import epsilon, tensor_floor, unit
 from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
@@ -20,9 +20,12 @@ from trueline.pair.sides.side import Side
 _NOISE_MARGIN: Final = 10.0
 # A silent call is forced only where its inputs agree up to this relative error.
 _SILENT_LEVEL: Final = 0.05
-# Noise is moved by float32's roundings, which says nothing of what a shorter float rounds on the way.
+# A shorter float rounds once after each operator, where float32's kernels differ by many roundings: measured on right
+# ports, outputs and gradients lie within two of them, and within what as many of them do to the benchmark.
 _SHORT_UNIT: Final = 1e-5
-_SHORT_FACTOR: Final = 4.0
+_SHORT_MARGIN: Final = 4.0
+_SHORT_ULPS: Final[Mapping[str, float]] = {"in": 4.0, "out": 4.0}
+_SHORT_GRADIENT_ULPS: Final = 8.0
 
 Called = tuple[str, int]
 Where = tuple[str, int, str, str]
@@ -32,7 +35,7 @@ Where = tuple[str, int, str, str]
 class Check:
     """One number compared: what of the call it was, how far apart, how far noise brings it.
 
-    ``noise`` is how far one rounding in float32 at every value brought the benchmark's own.
+    ``ulps`` is how many of its roundings one rounding at every value brought the benchmark's own.
     """
 
     kind: str
@@ -42,7 +45,7 @@ class Check:
     comparable: bool
     dtype: str
     floor: float
-    noise: float = 0.0
+    ulps: float = 0.0
 
     @property
     def exceeds(self) -> bool:
@@ -260,10 +263,20 @@ def _check(
     own = reference.array(path, call, kind, there)
     dtypes = (measured.dtype, own.dtype.name if own is not None else measured.dtype)
     noise = reference.noise.get((path, call, kind, there), 0.0)
-    floor = max(_least(reference, matched, kind, dtypes), _NOISE_MARGIN * noise)
-    return Check(
-        kind, measured.index, measured.level, measured.scale, measured.comparable, measured.dtype, floor, noise
+    rounding = unit(dtypes)
+    # Values are moved by a rounding of their own format, those of float64 by one of float32.
+    ulps = noise / max(epsilon(dtypes[1]), epsilon("float32"))
+    floor = (
+        short_floor(kind, rounding, ulps)
+        if rounding > _SHORT_UNIT
+        else max(_least(reference, matched, kind, dtypes), _NOISE_MARGIN * noise)
     )
+    return Check(kind, measured.index, measured.level, measured.scale, measured.comparable, measured.dtype, floor, ulps)
+
+
+def short_floor(kind: str, rounding: float, ulps: float) -> float:
+    """How far one module in a shorter float may lie from the benchmark's; ``ulps`` is how far one rounding moves it."""
+    return rounding * max(_SHORT_ULPS.get(kind, _SHORT_GRADIENT_ULPS), _SHORT_MARGIN * ulps)
 
 
 def _least(reference: Reference, matched: Matched, kind: str, dtypes: tuple[str, str]) -> float:
@@ -272,5 +285,4 @@ def _least(reference: Reference, matched: Matched, kind: str, dtypes: tuple[str,
     shapes = [recording.shapes[place][1] for place in (*matched.bench.ins, *matched.bench.outs)]
     longest = max((prod(shape[1:]) for shape in shapes), default=1)
     terms = max((prod(shape) for shape in shapes), default=1) if kind == "grad" else longest
-    floor = tensor_floor(dtypes, 0, reduction=terms)
-    return _SHORT_FACTOR * floor if unit(dtypes) > _SHORT_UNIT else floor
+    return tensor_floor(dtypes, 0, reduction=terms)

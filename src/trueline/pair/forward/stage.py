@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.compare.noise import epsilon
 from trueline.compare.verdict import Verdict
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
@@ -20,6 +21,7 @@ from trueline.pair.forward.corrections import Together
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault
+from trueline.pair.forward.forced import short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
@@ -255,7 +257,13 @@ def _unseen(
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
     dropped = drop_blames(sides, aligned, recordings, isolated.reference)
     yield from dropped
-    yield from Causes(*sides, aligned, ()).latent(isolated.reference, _known([*blames, *dropped]))
+    causes, known = Causes(*sides, aligned, ()), _known([*blames, *dropped])
+    short = isolated.shorter
+    yield from (
+        causes.latent(isolated.reference, known, short_floor("out", epsilon(short.port), 1.0))
+        if short is not None
+        else causes.latent(isolated.reference, known)
+    )
 
 
 def _whole(bench: Side, port: Side, evaluated: Isolated, inputs: Sequence[Array]) -> Verified | None:

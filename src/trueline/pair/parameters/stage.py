@@ -13,7 +13,8 @@ from trueline.model.report import Table
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
-from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict
+from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict, also_in
+from trueline.pair.forward.precision import shorter_weights
 from trueline.pair.parameters.shapes import shape_blames
 from trueline.pair.parameters.unmatched import partly_lone, unmatched_blames, unmatched_table
 from trueline.pair.questions.described import Described
@@ -23,7 +24,7 @@ from trueline.pair.sides.side import Side
 
 def parameter_stage(aligned: Aligned) -> StageResult:
     """Counts, shapes, dtypes, what is trained, what is shared, what only one side has."""
-    blames = [*unmatched_blames(aligned), *_only(aligned), *shape_blames(aligned), *_pairs(aligned)]
+    blames = [*unmatched_blames(aligned), *_each_once(_only(aligned)), *shape_blames(aligned), *_pairs(aligned)]
     here, there = (_counts(described) for described in (aligned.bench, aligned.port))
     text = message(
         "pair_stage.parameters",
@@ -39,6 +40,20 @@ def parameter_stage(aligned: Aligned) -> StageResult:
     # Other numbers of tensors may be the same parts divided otherwise, and may not.
     rules_out = message("pair_stage.parameters_rule_out") if here == there else None
     return StageResult(Stage.PARAMETERS, verdict, text, blames, rules_out, tables)
+
+
+def _each_once(blames: Iterable[Blame]) -> list[Blame]:
+    """Parameters of one name that layers built by one line lack, or have more, are one fault."""
+    found: dict[object, Blame] = {}
+    for place, blame in enumerate(blames):
+        line = blame.line or blame.other_line
+        leaf = str(blame.evidence[0]["name"]).rpartition(".")[2]
+        key = (blame.cause, line.file, line.line, leaf) if line is not None and blame.module else place
+        if key not in found:
+            found[key] = blame
+        elif blame.module not in (found[key].module, *also_in(found[key])):
+            found[key] = replace(found[key], evidence=[*found[key].evidence, {"also": [blame.module]}])
+    return list(found.values())
 
 
 def _counts(described: Described) -> tuple[int, int]:
@@ -96,7 +111,9 @@ def _pairs(aligned: Aligned) -> Iterator[Blame]:
     for (bench, port), pairs in typed.items():
         name, count = pairs[0].port.name, len(pairs)
         text = message("pair_stage.dtype", name=name, count=count, bench=bench, port=port)
-        yield _of_pair(aligned, pairs[0], Cause.DTYPE, text, bench, port)
+        found = _of_pair(aligned, pairs[0], Cause.DTYPE, text, bench, port)
+        # A format that all matrices have was given to the network as a whole: a choice, to be known.
+        yield replace(found, confirmed=(bench, port) != shorter_weights(aligned))
     for cause, pairs in frozen.items():
         for group in _by_module(pairs):
             names = ", ".join(pairing.port.name for pairing in group)
