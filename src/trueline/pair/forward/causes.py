@@ -91,6 +91,10 @@ class Causes:
             if fewer:
                 blames += self._lacking(fault, recording, reference, stage, blames)
         alone = not fault.between and self._is_known(fault.matched) and not _holds(fault, recording)
+        own = fault.forward and any(map(_another_class, blames)) and not self._is_framework_layer(fault.matched)
+        if own and (inside := [blame for blame in self._between(fault, recording, stage) if blame.confirmed]):
+            # Code of the user's own is corrected, not replaced by a layer.
+            return inside
         if any(blame.confirmed for blame in blames) or not fault.forward or alone:
             return blames
         # A module of the user's own, or code between layers: what it does inside.
@@ -137,6 +141,10 @@ class Causes:
         )
         return all(layer_of_class(name) is not None for name in names)
 
+    def _is_framework_layer(self, matched: Matched) -> bool:
+        """Whether the port's layer is the framework's own, whose code is not the user's to change."""
+        return layer_of_class(self.aligned.port.classes.get(matched.port.path, "")) is not None
+
     def _reference(
         self, matched: Matched, known: Reference, floors: Mapping[str, float], modules: Modules
     ) -> TryReference:
@@ -173,7 +181,8 @@ class Causes:
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
-        limit = max((check.floor for check in fault.checks), default=1e-5)
+        # Whole numbers have no noise, but what is made of them has.
+        limit = max((check.floor for check in fault.checks), default=0.0) or _ESTIMATE
         # A block with faults at several of its layers is looked into once.
         explanations = self._explained.get((fault.called, limit))
         if explanations is None:
@@ -257,6 +266,11 @@ def block_of(
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
     return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+
+
+def _another_class(blame: Blame) -> bool:
+    """Whether a cause is that another class is to be built."""
+    return blame.confirmed and blame.edit is not None and blame.edit.id == "pair_attr.edit_class"
 
 
 def _holds(fault: Fault, recording: Recording) -> bool:

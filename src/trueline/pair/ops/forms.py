@@ -235,6 +235,9 @@ def cast(given: Array, made: Array, floor: float) -> Form | None:
     if given.size != made.size or level(made, given) <= floor:
         return None
     x, y = sampled(given), sampled(made)
+    # What only gets too large for it says nothing of roundings: it may be a mask of any kind.
+    if not (x != y)[np.isfinite(y) & np.isfinite(x)].any():
+        return None
     for name, short in _CASTS.items():
         with np.errstate(all="ignore"):
             if level(floats(x.astype(short)), y) <= floor:

@@ -11,7 +11,7 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form, affine, elementwise
-from trueline.pair.ops.layout_forms import moved
+from trueline.pair.ops.layout_forms import moved, rotated
 from trueline.pair.ops.op_forms import Done, recognised
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.rewriting import split
@@ -21,6 +21,8 @@ from trueline.pair.ops.whole_forms import over_axes
 _SHAPE_ONLY: Final = frozenset(
     {"reshape", "squeeze", "unsqueeze", "identity", "stop_gradient", "cast", "dropout", "expand", "transpose", "unbind"}
 )
+# What takes all of a value, or moves nothing, has done nothing.
+_IDLE: Final = _SHAPE_ONLY | {"slice", "index", "gather", "pad", "flip", "roll", "repeat", "split"}
 # These repeat by themselves what is too short.
 _REPEATING: Final = frozenset({"add", "sub", "mul", "div", "matmul", "where", "maximum", "minimum", "pow"})
 _LONGEST_COMPOSED: Final = 14
@@ -59,7 +61,7 @@ class Reading:
             return value
         given = [self.base(value_id) for value_id in op.inputs]
         there = self.array(op.inputs[0])
-        if op.kind in _SHAPE_ONLY and there is not None and equal(here, there, self.floor):
+        if op.kind in _IDLE and there is not None and equal(here, there, self.floor):
             return given[0]
         first = self._made.setdefault((op.kind, op.outputs.index(value), *given), value)
         before = self.array(first)
@@ -162,6 +164,8 @@ class Reading:
             for form in (elementwise(given, made, self.floor), over_axes(given, made, self.floor)):
                 if form is not None and form.family in _COMPOSED:
                     return form
+            if joined and (rotation := rotated(given, made, self.floor)) is not None:
+                return rotation
             form = moved(given.reshape(made.shape), made, self.floor, "roll") if joined else None
         if form is None or form.family == "identity":
             return None

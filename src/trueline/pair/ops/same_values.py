@@ -20,7 +20,7 @@ SAMPLE: Final = 4096
 MASKED: Final = -1e4
 # Masked values lie so many times further from zero than all others.
 _MASK_MARGIN: Final = 100.0
-_MOST_AXES: Final = 5
+_MOST_AXES: Final = 6
 
 
 def floats(value: Array) -> Floats:

@@ -62,15 +62,22 @@ def over_axes(given: Array, made: Array, floor: float, kind: str = "") -> Form |
 
 def _softmax(given: Array, made: Array, floor: float) -> Form | None:
     found = floats(made)
-    if float(found.min()) < 0.0 < float(found.max()) or float(found.max()) > 1.0 + floor:
+    if not np.isfinite(found).any() or np.nanmin(found) < 0.0 < np.nanmax(found) or np.nanmax(found) > 1.0 + floor:
         return None
     for axis in reversed(range(given.ndim)):
         if given.shape[axis] < 2:
             continue
         for name, function in (("softmax", softmax), ("log_softmax", _log_softmax)):
-            if equal(function(given, axis), made, floor):
+            if equal(_or_as_made(function(given, axis), found), made, floor):
                 return Form(name, "softmax", _along(function, axis), {"axis": axis - given.ndim})
     return None
+
+
+def _or_as_made(shares: Floats, made: Floats) -> Floats:
+    """Where all is masked there are no shares, and each framework gives something else."""
+    return (
+        floats(np.where(np.isnan(shares), made.reshape(shares.shape), shares)) if shares.size == made.size else shares
+    )
 
 
 def _along(function: Callable[[Array, int], Floats], axis: int) -> Callable[[Array], Array]:
