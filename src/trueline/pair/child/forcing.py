@@ -20,7 +20,7 @@ from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.templates import Template
-from trueline.pair.ops.masks import masked_alike
+from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
 # A number, channels, and at least one axis more.

@@ -100,8 +100,16 @@ def beyond(coarse: Coarse, aligned: Aligned, faults: Iterable[Fault]) -> Iterato
     for fault in faults:
         if not coarse.possible or not _may_be_in(aligned, fault) or any(not check.comparable for check in fault.checks):
             yield fault
-        elif left := [check for check in fault.checks if check.level > coarse.explained(check.level)]:
+        elif left := [check for check in fault.checks if check.level > _explained(coarse, fault, check.level)]:
             yield replace(fault, checks=left)
+
+
+def _explained(coarse: Coarse, fault: Fault, level: float) -> float:
+    """What such an operator explains that runs in the module at fault, and not in a layer that is judged by itself."""
+    matched = fault.matched
+    inner = fault.reference.matched if fault.between else ()
+    apart = {call.path for other in inner if other.unit for call in (other.bench, other.port)}
+    return coarse.explained(level, (matched.bench.path, matched.port.path), apart)
 
 
 def _may_be_in(aligned: Aligned, fault: Fault) -> bool:

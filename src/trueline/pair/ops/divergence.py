@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
@@ -12,32 +11,20 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.model.location import Location
+from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.input_mapping import taken
-from trueline.pair.ops.masks import makes_mask, masked_otherwise
-from trueline.pair.ops.op_forms import Done
+from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import equal, level
+from trueline.pair.ops.rearranging import rearranged
+from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
-
-
-class PartingKind(StrEnum):
-    """How two blocks part."""
-
-    MISSING_OP = "missing_op"
-    EXTRA_OP = "extra_op"
-    OTHER_OP = "other_op"
-    OTHER_INPUT = "other_input"
-    MOVED_OP = "moved_op"
-    OTHER_LAYOUT = "other_layout"
-    OTHER_MASK = "other_mask"
-    MOVED_LAYER = "moved_layer"
-    UNTOLD = "untold"
 
 
 _KINDS: Final = {
@@ -48,47 +35,6 @@ _KINDS: Final = {
     EditKind.LAYOUT: PartingKind.OTHER_LAYOUT,
     EditKind.TURNED: PartingKind.OTHER_LAYOUT,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """One place where the port does something else.
-
-    ``bench_value`` is what the benchmark has there, ``port_value`` what the port has; ``given`` is what both start
-    from there, where it is one value. ``user`` is the port's operator that takes it. ``swapped``: both operators take
-    the same values in another order. ``operand`` is what an operator of two values takes besides the value that goes
-    on. ``sink`` is the inner layer that gets the wrong value ("": the block's output), ``measured`` how far apart it is
-    there. ``sizes`` are those of the block's axes. ``masks``: the benchmark makes a mask of the value. ``tried``: the
-    benchmark's operator took the value that the port has. ``beside`` are the values that an operator which is missing
-    or too many takes besides the one that goes on. ``available`` is the port's name of the benchmark's value, where the
-    port has it elsewhere; ``exchanged``: the benchmark has there what the port has here. ``checked``: with the benchmark's value put in here (and at the
-    other places), the port's own operators lead to the benchmark's value.
-    """
-
-    kind: PartingKind
-    sink: str
-    measured: float
-    checked: bool
-    bench_value: Array | None
-    port_value: Array | None
-    given: Array | None = None
-    bench_op: Op | None = None
-    port_op: Op | None = None
-    bench_done: Done | None = None
-    port_done: Done | None = None
-    bench_takes: Named | None = None
-    port_takes: Named | None = None
-    line: Location | None = None
-    other_line: Location | None = None
-    user: Op | None = None
-    swapped: bool = False
-    operand: Named | None = None
-    sizes: tuple[int, ...] = ()
-    masks: bool = False
-    tried: bool = False
-    beside: tuple[int, ...] = ()
-    available: Named | None = None
-    exchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,31 +59,7 @@ def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = 
             ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
             found.setdefault((parting.kind, *ops) if ops else _key(parting), parting)
     once = {_key(parting): parting for parting in reversed(list(found.values()))}
-    return _moved_layers(sides, _exchanged(_moved(sides, list(reversed(once.values())))))
-
-
-def _moved_layers(sides: Beside, found: list[Parting]) -> list[Parting]:
-    """A layer that is passed by where the benchmark has it, and is given something else, stands at another place."""
-    calls = {op.module: op for op in sides.bench.graph.ops if op.module is not None}
-    for parting in found:
-        name = parting.bench_takes.name if parting.bench_takes is not None else ""
-        layer = calls.get(name)
-        if parting.kind is not PartingKind.OTHER_INPUT or layer is None or parting.bench_takes is None:
-            continue
-        if parting.bench_takes.what != "layer" or not any(other.sink == name for other in found):
-            continue
-        given = sides.bench.array(sides.bench.base(layer.inputs[0])) if layer.inputs else None
-        if given is None or parting.port_value is None or not equal(parting.port_value, given, sides.floor):
-            continue
-        moved = replace(parting, kind=PartingKind.MOVED_LAYER, bench_op=layer)
-        return [moved, *(other for other in found if other is not parting and not _is_about(other, name))]
-    return found
-
-
-def _is_about(parting: Parting, layer: str) -> bool:
-    """Whether a layer's place explains it: what it is given, or what is done with what it gives."""
-    names = [named.name for named in (parting.bench_takes, parting.port_takes, parting.operand) if named is not None]
-    return parting.sink == layer or layer in names
+    return rearranged(sides, list(reversed(once.values())))
 
 
 def _key(parting: Parting) -> tuple[object, ...]:
@@ -150,41 +72,6 @@ def _key(parting: Parting) -> tuple[object, ...]:
     ]
     values = () if any(isinstance(op, tuple) for op in ops) else (parting.bench_takes, parting.port_takes)
     return parting.kind, *ops, *values, parting.operand, parting.line
-
-
-def _exchanged(found: list[Parting]) -> list[Parting]:
-    """Two values that stand in each other's place are one mistake."""
-    left: list[Parting] = []
-    for parting in found:
-        place = next((place for place, other in enumerate(left) if _are_exchanged(other, parting)), None)
-        if place is None:
-            left.append(parting)
-        else:
-            left[place] = _as_one(left[place], parting)
-    return left
-
-
-def _as_one(first: Parting, second: Parting) -> Parting:
-    here = {named.line for named in (first.port_takes, second.port_takes) if named is not None}
-    there = {named.line for named in (first.bench_takes, second.bench_takes) if named is not None}
-    return replace(
-        first,
-        exchanged=True,
-        checked=first.checked and second.checked,
-        # Where one line makes both, it has named them otherwise.
-        line=(next(iter(here)) if len(here) == 1 else None) or first.line,
-        other_line=(next(iter(there)) if len(there) == 1 else None) or first.other_line,
-    )
-
-
-def _are_exchanged(first: Parting, second: Parting) -> bool:
-    names = first.available, second.available
-    return (
-        first.kind is second.kind is PartingKind.OTHER_INPUT
-        and not first.exchanged
-        and None not in names
-        and names == (second.port_takes, first.port_takes)
-    )
 
 
 def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
@@ -390,41 +277,3 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
 
 def _line(op: Op | None) -> Location | None:
     return op.line if op is not None else None
-
-
-def _moved(sides: Beside, found: list[Parting]) -> list[Parting]:
-    """An operator that is missing at one place and too many at another has been moved."""
-    left = list(found)
-    for missing in [parting for parting in found if parting.kind is PartingKind.MISSING_OP]:
-        for extra in [parting for parting in left if parting.kind is PartingKind.EXTRA_OP]:
-            if _does_the_same(missing, extra) and _takes_the_same(sides, missing, extra):
-                left.remove(extra)
-                left[left.index(missing)] = replace(
-                    missing,
-                    kind=PartingKind.MOVED_OP,
-                    port_op=extra.port_op,
-                    port_done=extra.port_done,
-                    checked=missing.checked and extra.checked,
-                    line=extra.line,
-                )
-                break
-    return left
-
-
-def _takes_the_same(sides: Beside, missing: Parting, extra: Parting) -> bool:
-    """Whether both operators take the same besides the value that goes on: a sum with something else is another sum."""
-    if len(missing.beside) != len(extra.beside):
-        return False
-    return all(
-        any(sides.same(here, there) or sides.turn(here, there) is not None for there in extra.beside)
-        for here in missing.beside
-    )
-
-
-def _does_the_same(missing: Parting, extra: Parting) -> bool:
-    if missing.bench_op is None or extra.port_op is None:
-        return False
-    here, there = missing.bench_done, extra.port_done
-    if here is not None and there is not None and here.form is not None and there.form is not None:
-        return here.form.name == there.form.name and here.form.family != "identity"
-    return missing.bench_op.kind == extra.port_op.kind and (here is None) == (there is None)

@@ -6,8 +6,8 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
-from trueline.pair.ops.divergence import Parting, PartingKind
 from trueline.pair.ops.form_words import cause_of, cause_of_two
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.same_values import MASKED
 
 

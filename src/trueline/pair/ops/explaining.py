@@ -13,12 +13,13 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.ops.divergence import Parting, PartingKind, part
+from trueline.pair.ops.additive_masks import mask_in_words
+from trueline.pair.ops.divergence import part
 from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
-from trueline.pair.ops.masks import mask_in_words
 from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
@@ -84,6 +85,8 @@ def explain_graphs(
 
 def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
     """The reason of one parting; ``known`` are the benchmark's values by name, for what operators alone do not tell."""
+    if parting.kind is PartingKind.OTHER_LAYOUT and _repeat(parting):
+        parting = replace(parting, kind=PartingKind.OTHER_OP)
     if parting.kind is PartingKind.OTHER_INPUT and not _told(parting):
         return _by_values(parting, known, floor)
     if parting.kind in (PartingKind.UNTOLD, PartingKind.OTHER_LAYOUT) and not parting.swapped:
@@ -127,6 +130,12 @@ def _told(parting: Parting) -> bool:
         or all(named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes))
         or (parting.checked and parting.user is not None)
     )
+
+
+def _repeat(parting: Parting) -> bool:
+    """Whether both sides repeat a value, each in its own order."""
+    both = (parting.bench_done, parting.port_done)
+    return all(done is not None and done.form is not None and done.form.family == "repeat" for done in both)
 
 
 def _unnamed(parting: Parting) -> bool:

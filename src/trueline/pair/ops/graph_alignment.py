@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.ops.edits import Edit, EditKind, Way
-from trueline.pair.ops.masks import masked_alike
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import Turn, equal, equal_but_masked, level, reordered, sampled

@@ -125,7 +125,7 @@ def _rotation(halves: bool, order: tuple[int, int], signs: tuple[int, int]) -> C
         found, width = floats(value), value.shape[-1] // 2
         parts = (found[..., :width], found[..., width:]) if halves else (found[..., ::2], found[..., 1::2])
         first, second = (sign * parts[place] for place, sign in zip(order, signs, strict=True))
-        together = np.concatenate([first, second], -1) if halves else np.stack([first, second], -1)
+        together: Array = np.concatenate([first, second], -1) if halves else np.stack([first, second], -1)
         return together.reshape(value.shape)
 
     return apply

@@ -15,7 +15,7 @@ from trueline.pair.ops.layout_forms import moved, rotated
 from trueline.pair.ops.op_forms import Done, recognised
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.rewriting import split
-from trueline.pair.ops.same_values import equal
+from trueline.pair.ops.same_values import equal, without_ones
 from trueline.pair.ops.whole_forms import over_axes
 
 _SHAPE_ONLY: Final = frozenset(
@@ -98,10 +98,16 @@ class Reading:
 
     def inputs(self, op: Op) -> list[int]:
         """What an operator takes; before it was repeated, where the operator would have done that by itself."""
-        given = [self.base(value) for value in op.inputs]
-        return [self._unrepeated(value) for value in given] if op.kind in _REPEATING else given
+        if op.kind in _REPEATING:
+            return [self._unrepeated(value) for value in op.inputs]
+        return [self.base(value) for value in op.inputs]
 
-    def _unrepeated(self, value: int) -> int:
+    def _unrepeated(self, taken: int) -> int:
+        value = self.base(taken)
+        first, given = self.array(value), self.array(taken)
+        # What was repeated on an axis that then is one with another does not repeat by itself.
+        if first is None or given is None or without_ones(first.shape) != without_ones(given.shape):
+            return value
         op = self.op(value)
         if op is None or op.kind != "expand" or not op.inputs:
             return value

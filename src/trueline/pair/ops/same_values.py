@@ -112,7 +112,7 @@ class Turn:
 
 def turns(here: tuple[int, ...], there: tuple[int, ...]) -> Iterator[Turn]:
     """Orders of axes, other than the present one, in which a value of one shape may be one of the other."""
-    here, there = _without_ones(here), _without_ones(there)
+    here, there = without_ones(here), without_ones(there)
     if len(here) >= len(there):
         for order in _orders(len(here)):
             yield Turn(here, order)
@@ -128,7 +128,8 @@ def _orders(axes: int) -> Iterator[tuple[int, ...]]:
         yield from (order for order in permutations(present) if order != present)
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its axes of one element."""
     return tuple(size for size in shape if size != 1)
 
 

@@ -20,8 +20,11 @@ class Forward(Question[Sequence[Array]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Operators(Question[Sequence[str]]):
-    """The names of the operators that the inputs go through in evaluation, in lower case."""
+class Operators(Question[Mapping[str, Sequence[str]]]):
+    """The names of the operators that the inputs go through in evaluation, in lower case.
+
+    By the path of the module whose own code runs them.
+    """
 
     inputs: Sequence[Array]
 
