@@ -71,6 +71,10 @@ def _edit(modules: Modules, difference: Difference) -> Message | None:
     if difference.change.pads:
         pads = _pads(difference)
         return message("pair_attr.edit_padding", place=place, type=kind, arguments=difference.given, pads=pads)
+    if difference.change.sets and not difference.change.arguments:
+        # Its own class works it out from other arguments.
+        words = {"arguments": difference.given, "now": _now(difference)}
+        return message("pair_attr.edit_attribute", place=place, type=kind, **words)
     return message("pair_attr.edit_arguments", place=place, type=kind, arguments=difference.given, now=_now(difference))
 
 

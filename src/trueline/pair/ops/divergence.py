@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -19,7 +19,7 @@ from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.rearranging import rearranged
+from trueline.pair.ops.rearranging import exchange, rearranged
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import Named, named
 
@@ -135,44 +135,18 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
 
 def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
     """Swapped operands that come from two values which the port has exchanged before."""
-    if not parting.swapped or edit.bench_op is None or edit.port_op is None or len(edit.port_op.inputs) != 2:
+    if not parting.swapped or edit.bench_op is None or edit.port_op is None or edit.port_op.kind != "matmul":
         return parting
-    if edit.port_op.kind != "matmul":
-        return parting
-    here = [_origin(sides.bench, value) for value in edit.bench_op.inputs]
-    there = [_origin(sides.port, value) for value in edit.port_op.inputs]
-    if here[0] == here[1] or not (sides.same(here[0], there[1]) and sides.same(here[1], there[0])):
-        return parting
-    first, second = (named(sides.port, value) for value in there)
-    bench = [named(sides.bench, value) for value in here]
-    return replace(
-        parting,
-        kind=PartingKind.OTHER_INPUT,
-        exchanged=True,
-        swapped=False,
-        bench_takes=bench[0],
-        port_takes=first,
-        available=second,
-        line=first.line if first.line == second.line and first.line is not None else parting.line,
-        other_line=bench[0].line if bench[0].line == bench[1].line and bench[0].line else parting.other_line,
-    )
-
-
-def _origin(reading: Reading, value: int) -> int:
-    """The layer's output, or the part of a value, that one operator after another has only turned and scaled."""
-    found = reading.base(value)
-    while True:
-        op = reading.op(found)
-        varying = [one for one in reading.inputs(op) if not reading.is_constant(one)] if op is not None else []
-        if op is None or len(op.outputs) > 1 or len(varying) != 1 or op.kind in ("slice", "unbind", "index"):
-            return found
-        found = varying[0]
+    here, there = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
+    exchanged = exchange(sides, parting, (here[0], here[1]), (there[0], there[1]))
+    return exchanged if exchanged is not None and exchanged.port_takes != named(sides.port, there[0]) else parting
 
 
 def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
+    truths = _are_truths(sides, edit)
     return Parting(
-        PartingKind.OTHER_MASK if _are_truths(sides, edit) else _KINDS[edit.kind],
+        PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
         measured,
         checked,
@@ -185,12 +159,8 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _line(edit.port_op)
-        or _reshaped_at(port, edit)
-        or _line(edit.user)
-        or sink.line
-        or _line(port.graph.maker.get(edit.port)),
-        _line(edit.bench_op) or _line(edit.other_user) or sink.other_line or _line(bench.graph.maker.get(edit.bench)),
+        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths),
+        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths),
         edit.user,
         _swapped(sides, edit),
         _operand(sides, edit),
@@ -199,7 +169,22 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _tried(sides, edit),
         _beside(sides, edit),
         _available(sides, edit),
+        (edit.bench, edit.port),
     )
+
+
+def _place(
+    side: Reading,
+    value: int,
+    own: Sequence[Location | None],
+    user: Op | None,
+    sink: Location | None,
+    truths: bool,
+) -> Location | None:
+    """The line to change: the operator's own, else where the value is taken; of a mask where it is made."""
+    made = _line(side.graph.maker.get(value))
+    first = (made,) if truths else ()
+    return next((line for line in (*own, *first, _line(user), sink, made) if line is not None), None)
 
 
 def _reshaped_at(port: Reading, edit: Edit) -> Location | None:
@@ -259,11 +244,8 @@ def _swapped(sides: Beside, edit: Edit) -> bool:
         return False
     given, taken = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
 
-    def is_it(here: int, there: int) -> bool:
-        return sides.same(here, there) or sides.turn(here, there) is not None
-
-    in_order = all(is_it(here, there) for here, there in zip(given, taken, strict=True))
-    return len(given) > 1 and not in_order and all(any(is_it(here, there) for there in taken) for here in given)
+    in_order = all(sides.agree(here, there) for here, there in zip(given, taken, strict=True))
+    return len(given) > 1 and not in_order and all(any(sides.agree(here, there) for there in taken) for here in given)
 
 
 def _given(sides: Beside, edit: Edit) -> Array | None:

@@ -46,6 +46,11 @@ class Edit:
         return replace(self, user=self.user or user, other_user=self.other_user or other_user)
 
     @property
+    def place(self) -> tuple[object, ...]:
+        """What is changed into what, whoever takes it."""
+        return self.kind, self.bench, self.port, self.bench_op, self.port_op
+
+    @property
     def written(self) -> tuple[object, ...] | None:
         """What is written where, for a change of operators; None for all else."""
         here, there = self.port_op, self.bench_op
@@ -78,8 +83,9 @@ class Way:
         checked, given_up = self.checked and way.checked, self.given_up or way.given_up
         known = {edit.written for edit in self.edits}
         # What both come from is changed once.
-        shared = [edit for edit in way.edits if edit in self.edits]
-        fresh = tuple(edit for edit in way.edits if edit not in self.edits)
+        places = {edit.place for edit in self.edits}
+        shared = [edit for edit in way.edits if edit.place in places]
+        fresh = tuple(edit for edit in way.edits if edit.place not in places)
         again = sum(edit.written is not None and edit.written in known for edit in fresh)
         cost = self.cost + max(way.cost - _AGAIN * again - len(shared), 0.0)
         return Way(cost, (*self.edits, *fresh), checked, given_up)

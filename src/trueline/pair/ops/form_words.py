@@ -153,6 +153,8 @@ def form_in_words(form: Form, sizes: Sequence[int] = ()) -> Message:
         return message("pair_explain.form_reduction", name=name, axes=values["axes"])
     if form.family in ("softmax", "reduction", "norm"):
         return message(f"pair_explain.form_{form.family}", name=name, **values)
+    if form.family == "resize" and form.settings["mode"] == "nearest":
+        return message("pair_explain.form_nearest")
     if form.family in ("layout", "resize", "cast"):
         return message(f"pair_explain.form_{form.family}", **{"order": "", **values})
     return message("pair_explain.form_op", kind=name)

@@ -22,6 +22,7 @@ _DEEPEST: Final = 80
 _UNCHECKED: Final = 0.05
 _LAYOUT: Final = 0.1
 _TURNED: Final = 0.9
+_TRUTHS: Final = 0.95
 _SPARE_INPUT: Final = 0.3
 _COARSE: Final = 0.01
 _FOREIGN: Final = 0.7
@@ -81,6 +82,13 @@ class Beside:
             self._turns[here, there] = found
         return self._turns[here, there]
 
+    def agree(self, here: int, there: int) -> bool:
+        """Whether a value of the benchmark is one of the port, in another order of axes or but for roundings."""
+        if self.same(here, there) or self.turn(here, there) is not None:
+            return True
+        way = self.align(here, there)
+        return not way.given_up and all(edit.kind is EditKind.COARSE for edit in way.edits)
+
     def align(self, here: int, there: int, depth: int = 0) -> Way:
         """The cheapest way from the port's value to the benchmark's."""
         if (here, there) in self._ways:
@@ -116,7 +124,9 @@ class Beside:
                 below = self.align(here, value, depth).used(op, None)
                 cost = 1.0 + self._foreign(op, value, of_bench=False)
                 yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=value))
-        if (not bench_ways and not port_ways) or self._are_truths(here, there):
+        if self._are_truths(here, there):
+            yield Way(_TRUTHS, (Edit(EditKind.INPUT, here, there),))
+        if not bench_ways and not port_ways:
             yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
         elif not port_ways:
             # What the benchmark has elsewhere.
@@ -192,10 +202,13 @@ class Beside:
             if bench_op is None or port_op is None:
                 break
             below = [self._varying(self.bench, bench_op), self._varying(self.port, port_op)]
-            if len(below[0]) != 1 or len(below[1]) != 1 or self.turn(below[0][0], below[1][0]) is None:
+            pairs = list(zip(*below, strict=False))
+            if len(below[0]) != len(below[1]) or any(self.turn(*pair) is None for pair in pairs):
                 break
             here, there = below[0][0], below[1][0]
-        return Edit(EditKind.TURNED, here, there, bench_op, port_op, edit.user, edit.other_user)
+        # A part of a value has its order from whoever made the whole.
+        made = port_op if port_op is not None and len(port_op.outputs) == 1 else None
+        return Edit(EditKind.TURNED, here, there, bench_op, made, edit.user, edit.other_user)
 
     def _pairings(self, bench_op: Op, port_op: Op) -> Iterator[list[tuple[int, int]]]:
         """Which input of the one is which of the other: in order, then in other orders."""

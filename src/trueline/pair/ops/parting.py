@@ -37,7 +37,8 @@ class Parting:
     there. ``sizes`` are those of the block's axes. ``masks``: the benchmark makes a mask of the value. ``tried``: the
     benchmark's operator took the value that the port has. ``beside`` are the values that an operator which is missing
     or too many takes besides the one that goes on. ``available`` is the port's name of the benchmark's value, where the
-    port has it elsewhere; ``exchanged``: the benchmark has there what the port has here. ``checked``: with the
+    port has it elsewhere; ``exchanged``: the benchmark has there what the port has here. ``values`` are
+    the ids of the two values. ``checked``: with the
     benchmark's value put in here (and at the other places), the port's own operators lead to the benchmark's value.
     """
 
@@ -64,4 +65,5 @@ class Parting:
     tried: bool = False
     beside: tuple[int, ...] = ()
     available: Named | None = None
+    values: tuple[int, int] | None = None
     exchanged: bool = False

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.parting import Parting, PartingKind
+from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import equal
+from trueline.pair.ops.value_words import named
+
+_DEEPEST: Final = 12
 
 
 def rearranged(sides: Beside, found: list[Parting]) -> list[Parting]:
     """The same, each mistake once."""
-    return _moved_layers(sides, _exchanged(_moved(sides, found)))
+    return _moved_layers(sides, _exchanged(sides, _moved(sides, found)))
 
 
 def _moved(sides: Beside, found: list[Parting]) -> list[Parting]:
@@ -52,29 +57,20 @@ def _does_the_same(missing: Parting, extra: Parting) -> bool:
     return missing.bench_op.kind == extra.port_op.kind and (here is None) == (there is None)
 
 
-def _exchanged(found: list[Parting]) -> list[Parting]:
+def _exchanged(sides: Beside, found: list[Parting]) -> list[Parting]:
     """Two values that stand in each other's place are one mistake."""
     left: list[Parting] = []
     for parting in found:
-        place = next((place for place, other in enumerate(left) if _are_exchanged(other, parting)), None)
-        if place is None:
-            left.append(parting)
+        for place, other in enumerate(left):
+            if _are_exchanged(other, parting) and other.values is not None and parting.values is not None:
+                here, there = zip(other.values, parting.values, strict=True)
+                exchanged = exchange(sides, other, here, there)
+                if exchanged is not None:
+                    left[place] = replace(exchanged, checked=other.checked and parting.checked)
+                    break
         else:
-            left[place] = _as_one(left[place], parting)
+            left.append(parting)
     return left
-
-
-def _as_one(first: Parting, second: Parting) -> Parting:
-    here = {named.line for named in (first.port_takes, second.port_takes) if named is not None}
-    there = {named.line for named in (first.bench_takes, second.bench_takes) if named is not None}
-    return replace(
-        first,
-        exchanged=True,
-        checked=first.checked and second.checked,
-        # Where one line makes both, it has named them otherwise.
-        line=(next(iter(here)) if len(here) == 1 else None) or first.line,
-        other_line=(next(iter(there)) if len(there) == 1 else None) or first.other_line,
-    )
 
 
 def _are_exchanged(first: Parting, second: Parting) -> bool:
@@ -85,6 +81,47 @@ def _are_exchanged(first: Parting, second: Parting) -> bool:
         and None not in names
         and names == (second.port_takes, first.port_takes)
     )
+
+
+def exchange(sides: Beside, parting: Parting, bench: tuple[int, int], port: tuple[int, int]) -> Parting | None:
+    """Two values of the port that stand in each other's place, as far back as both are made alike; None if not so."""
+    here, there = _origins(sides.bench, *bench), _origins(sides.port, *port)
+    if not (sides.agree(here[0], there[1]) and sides.agree(here[1], there[0])):
+        here, there = bench, port
+        if not (sides.agree(here[0], there[1]) and sides.agree(here[1], there[0])):
+            return None
+    wanted = [named(sides.bench, value) for value in here]
+    first, second = (named(sides.port, value) for value in there)
+    # Where one line makes both, it has named them otherwise.
+    return replace(
+        parting,
+        kind=PartingKind.OTHER_INPUT,
+        exchanged=True,
+        swapped=False,
+        bench_takes=wanted[0],
+        port_takes=first,
+        available=second,
+        line=(first.line if first.line == second.line else None) or parting.line,
+        other_line=(wanted[0].line if wanted[0].line == wanted[1].line else None) or parting.other_line,
+    )
+
+
+def _origins(reading: Reading, first: int, second: int, depth: int = 0) -> tuple[int, int]:
+    """Where two values come from that are made alike: parts of one value, outputs of layers."""
+    here = reading.base(first), reading.base(second)
+    ops = reading.op(here[0]), reading.op(here[1])
+    if ops[0] is None or ops[1] is None or depth > _DEEPEST:
+        return here
+    for place, (op, other) in enumerate(((ops[0], ops[1]), (ops[1], ops[0]))):
+        if op.kind == "transpose" and other.kind != "transpose":
+            # The second factor of a product is turned.
+            before = reading.inputs(op)[0]
+            return _origins(reading, *((before, here[1]) if place == 0 else (here[0], before)), depth + 1)
+    if ops[0] is ops[1] or ops[0].kind != ops[1].kind or len(ops[0].inputs) != len(ops[1].inputs):
+        return here
+    pairs = zip(reading.inputs(ops[0]), reading.inputs(ops[1]), strict=True)
+    found = {_origins(reading, *pair, depth + 1) for pair in pairs if pair[0] != pair[1]}
+    return found.pop() if len(found) == 1 else here
 
 
 def _moved_layers(sides: Beside, found: list[Parting]) -> list[Parting]:

@@ -164,6 +164,8 @@ def _with_eps(
     top, below = parts(given)
     wanted = floats(made).reshape(given.shape)
     ratio = np.square(top / np.where(wanted == 0, np.nan, wanted)) - below
+    if np.isnan(ratio).all():
+        return None
     eps = float(np.nanmedian(ratio))
     # What is left of an eps within the rounding of the squares is none.
     for tried in (eps, 0.0):
