@@ -189,6 +189,21 @@ def test_the_order_of_sine_and_cosine_and_the_period_are_named() -> None:
     assert (period.cause, period.confirmed) == (Cause.SCALE, True)
 
 
+def relative(turned: bool = False) -> Forward:
+    def forward(s: Any, x: torch.Tensor) -> torch.Tensor:
+        query, key = torch.arange(5)[:, None], torch.arange(5)[None, :]
+        places = query - key if turned else key - query
+        return s.out(x * s.norm(places.float()[..., None].expand(5, 5, 16)).sum(1))
+
+    return forward
+
+
+def test_a_relative_position_of_the_other_sign_is_a_difference_the_other_way_round() -> None:
+    (found,) = [one for one in explained(relative(), relative(turned=True)) if one.sink == "norm"]
+    assert found.confirmed
+    assert "different operand order" in found.message.text("en")
+
+
 def test_what_is_only_another_name_for_a_whole_value_is_no_operator() -> None:
     def whole(s: Any, x: torch.Tensor) -> torch.Tensor:
         return s.out(torch.nn.functional.pad(x, (0, 0))[:, :, None][:, :, 0] * 1.5)

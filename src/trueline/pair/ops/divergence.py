@@ -113,7 +113,9 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
         return
     bench_value, port_value = sides.bench.array(here), sides.port.array(there)
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
-    edits = [change for change in found if change.kind is not EditKind.LAYOUT] or found
+    edits = [change for change in found if change.kind is not EditKind.LAYOUT]
+    # An order of axes is changed where it becomes another one.
+    edits = edits or [sides.turned(change) for change in found]
     masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
     if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
         yield Parting(
@@ -244,8 +246,17 @@ def _swapped(sides: Beside, edit: Edit) -> bool:
         return False
     given, taken = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
 
+    if edit.port_op.kind in ("sub", "div") and _crosswise(sides, edit.bench_op, edit.port_op):
+        return True
     in_order = all(sides.agree(here, there) for here, there in zip(given, taken, strict=True))
     return len(given) > 1 and not in_order and all(any(sides.agree(here, there) for there in taken) for here in given)
+
+
+def _crosswise(sides: Beside, bench_op: Op, port_op: Op) -> bool:
+    """Whether two values of equal elements, along different axes, have changed places."""
+    here = [array.shape if (array := sides.bench.array(value)) is not None else () for value in bench_op.inputs]
+    there = [array.shape if (array := sides.port.array(value)) is not None else () for value in port_op.inputs]
+    return len(set(here)) > 1 and here != there and here == there[::-1]
 
 
 def _given(sides: Beside, edit: Edit) -> Array | None:

@@ -216,7 +216,7 @@ def _clamp(x: Floats, y: Floats, floor: float) -> Form | None:
     near = floor * float(np.max(np.abs(y)))
     low = float(y.min()) if ((y <= y.min() + near) & (x < y.min() - near)).any() else -math.inf
     high = float(y.max()) if ((y >= y.max() - near) & (x > y.max() + near)).any() else math.inf
-    if low == -math.inf and high == math.inf:
+    if (low == -math.inf and high == math.inf) or low == high:
         return None
     return Form("clamp", "clamp", lambda value: np.clip(floats(value), low, high), {"low": low, "high": high})
 

@@ -171,7 +171,7 @@ class Beside:
                 yield way.under(_UNCHECKED, checked=False)
             laid = [edit for edit in way.edits if edit.kind is EditKind.LAYOUT]
             if laid and self._carries(bench_op, port_op, places, turned=False):
-                turned = [self._turned(edit) for edit in laid]
+                turned = [self.turned(edit) for edit in laid]
                 known = {edit.written for edit in real if edit.written is not None}
                 fresh = any(edit.written not in known for edit in turned)
                 cost = way.cost - _LAYOUT * len(laid) + (_TURNED if fresh else _LAYOUT)
@@ -194,7 +194,7 @@ class Beside:
         forms = [done.form.family for done in (here, there) if done is not None and done.form is not None]
         return len(forms) == 2 and forms[0] == forms[1]
 
-    def _turned(self, edit: Edit) -> Edit:
+    def turned(self, edit: Edit) -> Edit:
         """Another order of axes that matters, at the first operators from which on it does."""
         here, there = edit.bench, edit.port
         while True:

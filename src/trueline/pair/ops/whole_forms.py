@@ -56,18 +56,19 @@ def over_axes(given: Array, made: Array, floor: float, kind: str = "") -> Form |
         return None
     with np.errstate(all="ignore"):
         if given.size == made.size:
-            return _softmax(given, made, floor) or _normalised(given, made, floor)
+            return _softmax(given, made, floor, kind) or _normalised(given, made, floor)
         return _reduction(given, made, floor, kind)
 
 
-def _softmax(given: Array, made: Array, floor: float) -> Form | None:
+def _softmax(given: Array, made: Array, floor: float, kind: str = "") -> Form | None:
     found = floats(made)
     if not np.isfinite(found).any() or np.nanmin(found) < 0.0 < np.nanmax(found) or np.nanmax(found) > 1.0 + floor:
         return None
     for axis in reversed(range(given.ndim)):
-        if given.shape[axis] < 2:
-            continue
         for name, function in (("softmax", softmax), ("log_softmax", _log_softmax)):
+            # Over an axis of one element it is only one if the operator says so.
+            if given.shape[axis] < 2 and name != kind:
+                continue
             if equal(_or_as_made(function(given, axis), found), made, floor):
                 return Form(name, "softmax", _along(function, axis), {"axis": axis - given.ndim})
     return None
