@@ -204,6 +204,16 @@ def test_a_relative_position_of_the_other_sign_is_a_difference_the_other_way_rou
     assert "different operand order" in found.message.text("en")
 
 
+def test_a_clamp_that_has_no_effect_in_the_benchmark_is_there_all_the_same() -> None:
+    def clamped(limit: float) -> Forward:
+        return lambda s, x: s.out(torch.clamp(x, -limit, limit))
+
+    (found,) = explained(clamped(20.0), clamped(0.5))
+    assert found.confirmed
+    assert "different op" in found.message.text("en")
+    assert "not in the benchmark" not in found.edit.text("en")
+
+
 def test_what_is_only_another_name_for_a_whole_value_is_no_operator() -> None:
     def whole(s: Any, x: torch.Tensor) -> torch.Tensor:
         return s.out(torch.nn.functional.pad(x, (0, 0))[:, :, None][:, :, 0] * 1.5)

@@ -10,7 +10,7 @@ from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import paths_of, typed
 from trueline.pair.child.host import Host
-from trueline.pair.questions.model import Forward, Operators
+from trueline.pair.questions.model import Forward, Operators, RanOperators
 
 
 class NoHooks:
@@ -27,7 +27,7 @@ def run_forward(host: Host, question: Forward) -> list[Array]:
         return _forward(host.model, host.adapter, typed(host, inputs), train=train, seed=seed, ulps=ulps)
 
 
-def operators(host: Host, question: Operators) -> dict[str, list[str]]:
+def operators(host: Host, question: Operators) -> RanOperators:
     """The names of the operators of each module's own code."""
     names: dict[str, set[str]] = {}
     paths, at_work = paths_of(host), [""]
@@ -47,7 +47,7 @@ def operators(host: Host, question: Operators) -> dict[str, list[str]]:
     with said_for(host.side, "running", question.inputs):
         with host.adapter.ops.watch(ran), host.adapter.intercept.intercept(around):
             host.adapter.build.run(host.model, typed(host, question.inputs))
-        return {path: sorted(found) for path, found in names.items()}
+        return RanOperators({path: sorted(found) for path, found in names.items()})
 
 
 def _forward(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -146,6 +146,7 @@ def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
 
 def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
+    edit = _with_idle(sides, edit)
     truths = _are_truths(sides, edit)
     return Parting(
         PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
@@ -173,6 +174,31 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _available(sides, edit),
         (edit.bench, edit.port),
     )
+
+
+def _with_idle(sides: Beside, edit: Edit) -> Edit:
+    """An operator too many, or missing, is another one where the other side has its like without effect there."""
+    if edit.kind is EditKind.EXTRA and edit.port_op is not None:
+        idle = _idle(sides.bench, edit.bench, edit.port_op.kind)
+        return replace(edit, kind=EditKind.OTHER, bench_op=idle) if idle is not None else edit
+    if edit.kind is EditKind.MISSING and edit.bench_op is not None:
+        idle = _idle(sides.port, edit.port, edit.bench_op.kind)
+        return replace(edit, kind=EditKind.OTHER, port_op=idle) if idle is not None else edit
+    return edit
+
+
+def _idle(reading: Reading, value: int, kind: str) -> Op | None:
+    """An operator of a kind that takes a value, or has made it, and gives the same."""
+    for op in reading.graph.ops:
+        if (
+            op.kind == kind
+            and op.module is None
+            and value in (*map(reading.base, op.inputs), *map(reading.base, op.outputs))
+        ):
+            done = reading.done(op)
+            if done is not None and done.form is not None and done.form.family == "identity":
+                return op
+    return None
 
 
 def _place(

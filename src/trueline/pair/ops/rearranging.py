@@ -58,11 +58,11 @@ def _does_the_same(missing: Parting, extra: Parting) -> bool:
 
 
 def _exchanged(sides: Beside, found: list[Parting]) -> list[Parting]:
-    """Two values that stand in each other's place are one mistake."""
+    """Two values that stand in each other's place are one mistake, wherever they are taken."""
     left: list[Parting] = []
     for parting in found:
         for place, other in enumerate(left):
-            if _are_exchanged(other, parting) and other.values is not None and parting.values is not None:
+            if _are_exchanged(sides, other, parting) and other.values is not None and parting.values is not None:
                 here, there = zip(other.values, parting.values, strict=True)
                 exchanged = exchange(sides, other, here, there)
                 if exchanged is not None:
@@ -70,17 +70,21 @@ def _exchanged(sides: Beside, found: list[Parting]) -> list[Parting]:
                     break
         else:
             left.append(parting)
-    return left
+    return [parting for place, parting in enumerate(left) if not any(_is_known(one, parting) for one in left[:place])]
 
 
-def _are_exchanged(first: Parting, second: Parting) -> bool:
-    names = first.available, second.available
-    return (
-        first.kind is second.kind is PartingKind.OTHER_INPUT
-        and not first.exchanged
-        and None not in names
-        and names == (second.port_takes, first.port_takes)
-    )
+def _is_known(known: Parting, parting: Parting) -> bool:
+    """Whether the same two values are exchanged."""
+    names = [(one.port_takes, one.available, one.line) for one in (known, parting)]
+    return known.exchanged and parting.exchanged and names[0] == names[1]
+
+
+def _are_exchanged(sides: Beside, first: Parting, second: Parting) -> bool:
+    if not (first.kind is second.kind is PartingKind.OTHER_INPUT) or first.exchanged or second.exchanged:
+        return False
+    if first.values is None or second.values is None or None in (first.available, second.available):
+        return False
+    return sides.same(first.values[0], second.values[1]) and sides.same(second.values[0], first.values[1])
 
 
 def exchange(sides: Beside, parting: Parting, bench: tuple[int, int], port: tuple[int, int]) -> Parting | None:
@@ -106,9 +110,20 @@ def exchange(sides: Beside, parting: Parting, bench: tuple[int, int], port: tupl
     )
 
 
+def _with_effect(reading: Reading, value: int) -> int:
+    """The first value of these elements: before operators that have no effect on them."""
+    found = reading.base(value)
+    while (op := reading.op(found)) is not None and len(op.inputs) == 1:
+        done = reading.done(op)
+        if done is None or done.form is None or done.form.family != "identity":
+            break
+        found = reading.base(op.inputs[0])
+    return found
+
+
 def _origins(reading: Reading, first: int, second: int, depth: int = 0) -> tuple[int, int]:
     """Where two values come from that are made alike: parts of one value, outputs of layers."""
-    here = reading.base(first), reading.base(second)
+    here = _with_effect(reading, first), _with_effect(reading, second)
     ops = reading.op(here[0]), reading.op(here[1])
     if ops[0] is None or ops[1] is None or depth > _DEEPEST:
         return here

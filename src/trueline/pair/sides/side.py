@@ -50,4 +50,4 @@ class Side(Guest):
 
     def ops(self, inputs: Sequence[Array]) -> Mapping[str, Sequence[str]]:
         """The names of the operators that these inputs go through, in lower case, by the module that runs them."""
-        return self.answer(Operators(inputs))
+        return self.answer(Operators(inputs)).by_module
