@@ -50,9 +50,11 @@ class Recorder:
             return self.ids.get((id(tensor), tensor._version - 1), self.value(tensor))
         return self.value(tensor)
 
-    def layer(self, path: str, given: tuple[Any, ...], made: torch.Tensor, line: Location | None) -> None:
+    def layer(
+        self, path: str, given: tuple[Any, ...], made: torch.Tensor, line: Location | None, kind: str = "Layer"
+    ) -> None:
         inputs = tuple(self.value(one) for one in given if torch.is_tensor(one))
-        self.ops.append(Op(type(made).__name__, "layer", inputs, (self.value(made),), line, path))
+        self.ops.append(Op(kind, "layer", inputs, (self.value(made),), line, path))
 
 
 def recorded(
@@ -87,7 +89,7 @@ def _force(recorder: Recorder, path: str, module: Any, forced: Any, told: dict[s
         calls = told.setdefault(path, [])
         made = forced[path][len(calls) % len(forced[path])] if forced is not None and path in forced else output
         calls.append(made)
-        recorder.layer(path, args, made, user_line(PACKAGE, frame=sys._getframe(1)))
+        recorder.layer(path, args, made, user_line(PACKAGE, frame=sys._getframe(1)), type(module).__name__)
         return made
 
     return [module.register_forward_pre_hook(before), module.register_forward_hook(after)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from trueline.kernel.array import Array
@@ -21,22 +21,38 @@ class Coarse:
     """What such operators of two sides explain; they are looked for only where it matters."""
 
     def __init__(self, sides: tuple[Side, Side], frameworks: tuple[str, str], inputs: Sequence[Array]) -> None:
-        pairs = zip(sides, frameworks, strict=True)
-        self._asked = [(side, *_COARSE[framework]) for side, framework in pairs if framework in _COARSE]
+        pairs = enumerate(zip(sides, frameworks, strict=True))
+        self._asked = [(at, side, *_COARSE[framework]) for at, (side, framework) in pairs if framework in _COARSE]
         self._inputs = inputs
-        self._limit = max((off for _, _, off in self._asked), default=0.0)
-        self._level: float | None = None
+        self._limit = max((off for *_, off in self._asked), default=0.0)
+        self._used: dict[int, Mapping[str, Sequence[str]]] = {}
 
     @property
     def possible(self) -> bool:
         """Whether a side's framework has any."""
         return bool(self._asked)
 
-    def explained(self, level: float) -> float:
-        """How far apart they may bring what is so far apart: nothing where that is too far, or none takes part."""
+    def explained(self, level: float, paths: tuple[str, str] = ("", ""), without: Collection[str] = ()) -> float:
+        """How far apart they may bring what is so far apart: nothing where that is too far, or none takes part.
+
+        ``paths`` are the modules in which one has to be, the benchmark's and the port's, but for those of ``without``,
+        which are judged by themselves.
+        """
         if not level <= self._limit:
             return 0.0
-        if self._level is None:
-            used = [off for side, name, off in self._asked if name in side.ops(self._inputs)]
-            self._level = max(used, default=0.0)
-        return self._level
+        found = [
+            off
+            for place, side, name, off in self._asked
+            if any(name in names for names in self._in(place, side, paths[place], without))
+        ]
+        return max(found, default=0.0)
+
+    def _in(self, place: int, side: Side, above: str, without: Collection[str]) -> Iterator[Sequence[str]]:
+        """The operators of each module from one down."""
+        if place not in self._used:
+            self._used[place] = side.ops(self._inputs)
+        for path, names in self._used[place].items():
+            inside = not above or path == above or path.startswith(f"{above}.")
+            apart = any(path == other or path.startswith(f"{other}.") for other in without if other != above)
+            if inside and not apart:
+                yield names

@@ -31,6 +31,8 @@ from trueline.pair.sides.side import Side
 _BATCHES: Final = 4
 # Losses this close need no measured noise to be called the same.
 _CLOSE: Final = 1e-5
+# A loss that has grown by this factor is that of a training which diverges.
+_DIVERGED: Final = 1e4
 # Another library's kernel is off by a few roundings, not one, and a maximum that switches is rare in a few tries.
 _KERNELS: Final = 4
 _FURTHER_TRIES: Final = 2
@@ -101,9 +103,12 @@ def _compared(
     if wrong is not None:
         text = message("pair_update.curve_not_finite", step=wrong)
         return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
+    left = _before_diverging(there)
+    if left < len(there) and _near(here[:left], there[:left]):
+        text = message("pair_update.curve_diverges", step=left, first=there[0], loss=there[left])
+        return StageResult(Stage.CURVE, StageVerdict.SKIPPED, text)
     # Noise is measured where it matters only: each try is a training of its own.
-    close = all(abs(a - b) <= _CLOSE * max(abs(b), _CLOSE) for a, b in zip(here, there, strict=True))
-    if close or explained:
+    if _near(here, there) or explained:
         return _result(compare_curves(_curve(port, here), _curve(bench, there), Floors(None)), steps)
     if coarser > 1:
         curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(None))
@@ -117,10 +122,24 @@ def _compared(
     curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
     if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
         tried |= _tried(bench, training, _FURTHER_TRIES * tries, _KERNELS)
+    if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
+        # Code between layers rounds too, and may bring it further than any layer.
+        again = {(1, -seed): replace(training, perturbed=seed, operators=True) for seed in range(1, tries + 1)}
+        tried |= {key: bench.answer(rounded) for key, rounded in again.items()}
     if curves.verdict is Verdict.DIFFERS and _within(here, there, tried):
         # Such a training leaves its own line as far and as soon by its own roundings.
         curves = replace(curves, verdict=Verdict.NOISE, parts=None)
     return _result(curves, steps)
+
+
+def _before_diverging(losses: Sequence[float]) -> int:
+    """How many steps there are before the loss has grown so much that no step after says anything."""
+    limit = _DIVERGED * max(abs(losses[0]), 1.0)
+    return next((step for step, loss in enumerate(losses) if abs(loss) > limit), len(losses))
+
+
+def _near(here: Sequence[float], there: Sequence[float]) -> bool:
+    return all(abs(a - b) <= _CLOSE * max(abs(b), _CLOSE) for a, b in zip(here, there, strict=True))
 
 
 def _tried(bench: Side, training: Train, tries: int, ulps: int = 1) -> dict[tuple[int, int], Sequence[float]]:

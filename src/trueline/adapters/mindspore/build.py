@@ -125,8 +125,10 @@ def undisturbed(module: Network, train: bool) -> Iterator[None]:
 
 @contextmanager
 def modes_kept(module: Network, train: bool) -> Iterator[None]:
-    """Run in the given mode, then restore modes and running statistics."""
+    """Run in the given mode, then restore modes, names of parameters and running statistics."""
     modes = [(cell, bool(cell.training)) for _, cell in values.modules(module)]
+    # A slice of a list of cells renames their parameters, each time it is taken.
+    names = [(parameter, parameter.name) for parameter in module.get_parameters()]
     buffers = [
         (buffer.value, values.to_numpy(buffer.value, copy=True))
         for buffer in values.tensors(module)
@@ -138,6 +140,9 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
     finally:
         for cell, mode in modes:
             cell.set_train(mode)
+        for parameter, name in names:
+            if parameter.name != name:
+                parameter.name = name
         for tensor, before in buffers:
             values.assign(tensor, before)
 

@@ -54,7 +54,8 @@ def _moved(described: Described, parameter: ParamInfo, array: Array, random: np.
     if len(parameter.shape) >= 2 and kind:
         fan_in = max(1, math.prod(parameter.shape[1:]))
         return random.normal(0, 1 / math.sqrt(fan_in), parameter.shape).astype(array.dtype)
-    return _of_unknown(array.astype(np.float64), random).astype(array.dtype)
+    # Of a single number NumPy makes a scalar, which is no array.
+    return np.asarray(_of_unknown(array.astype(np.float64), random), array.dtype)
 
 
 def _of_unknown(array: Array, random: np.random.Generator) -> Array:

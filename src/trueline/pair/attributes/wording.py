@@ -86,6 +86,9 @@ def _edit(kind: str, difference: Difference) -> Message | None:
     if difference.change.pads:
         pads = _pads(difference)
         return message("pair_attr.edit_padding", type=kind, arguments=difference.given, pads=pads)
+    if difference.change.sets and not difference.change.arguments:
+        # Its own class works it out from other arguments.
+        return message("pair_attr.edit_attribute", type=kind, arguments=difference.given, now=_now(difference))
     return message("pair_attr.edit_arguments", type=kind, arguments=difference.given)
 
 

@@ -15,6 +15,7 @@ from trueline.kernel.array import Array
 from trueline.pair.child.calls import held_still, tensors_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.losses import as_labels, checked_loss, first_tensor, ones
+from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.optimizing import optimizer_of, weights_put_back
 from trueline.pair.child.parts import made, value_of
 from trueline.pair.child.running import NoHooks
@@ -34,7 +35,7 @@ def train(host: Host, question: Train) -> list[float]:
         said_for(host.side, "running"),
         weights_put_back(host),
         held_still(host, train=True),
-        _moved(host, question.perturbed, question.ulps),
+        _moved(host, question),
     ):
         optim = optim_of(host)
         tensors = [tensor.value for tensor in host.adapter.values.tensors(host.model) if tensor.trainable]
@@ -57,12 +58,17 @@ def train(host: Host, question: Train) -> list[float]:
 
 
 @contextmanager
-def _moved(host: Host, seed: int | None, ulps: int) -> Iterator[None]:
+def _moved(host: Host, question: Train) -> Iterator[None]:
     """With a seed every rounding could as well have gone the other way."""
-    if seed is None:
+    if question.perturbed is None:
         yield
         return
-    perturbing = host.adapter.perturb.install(seed, NoHooks, ulps=ulps)
+    if question.operators:
+        rounding = Rounding(question.perturbed)
+        with host.adapter.ops.watch(lambda call: move_outputs(host.adapter, call, rounding.moved)):
+            yield
+        return
+    perturbing = host.adapter.perturb.install(question.perturbed, NoHooks, ulps=question.ulps)
     try:
         yield
     finally:

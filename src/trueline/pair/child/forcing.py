@@ -6,32 +6,23 @@ So each module is judged by itself, and so is what lies between two of them; not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.nouns import Network, Value
-from trueline.adapters.perturbation import Draws
+from trueline.adapters.nouns import Network, OpCall, Value
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel import UnsupportedDtype, distance
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
+from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.templates import Template
+from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
-# Rounding units; what is computed in float64 is mostly read from float32.
-_ULPS: Final[Mapping[str, float]] = {
-    "float64": 2.0**-23,
-    "float32": 2.0**-23,
-    "float16": 2.0**-10,
-    "bfloat16": 2.0**-7,
-}
-# A prime, so that it falls in step with no tensor's sides.
-_POOL_SIZE: Final = 1_048_573
-# Whether numbers are whole, so many of them mostly show.
-_GLANCE_SIZE: Final = 256
 # A number, channels, and at least one axis more.
 _CHANNEL_AXES: Final = 3
 
@@ -46,7 +37,8 @@ def force(host: Host, question: Force) -> ForcedRun:
     with said_for(host.side, "running", inputs), held_still(host, train=question.train):
         forcing = _Forcing(host, question, known)
         given = [forcing.moved(array) for array in inputs] if question.perturbed is not None else inputs
-        with host.adapter.intercept.intercept(forcing.around), host.adapter.autograd.without_gradient():
+        watched = host.adapter.ops.watch(forcing.operator) if question.operators else nullcontext()
+        with host.adapter.intercept.intercept(forcing.around), host.adapter.autograd.without_gradient(), watched:
             host.model(*tensors_of(host, given))
     if question.collect:
         # For a run of its own that is compared with this one.
@@ -60,27 +52,18 @@ class _Forcing:
         self._specs = {(spec.path, spec.call): spec for spec in question.calls}
         self._counting = Counting(paths_of(host))
         self._inside = False
-        self._draws = Draws(question.perturbed) if question.perturbed is not None else None
-        self._pools: dict[float, Array] = {}
+        self._rounding = Rounding(question.perturbed) if question.perturbed is not None else None
         self.calls: list[ForcedCall] = []
         self.collected: list[Collected] = []
 
     def moved(self, array: Array) -> Array:
-        """Each value as it is, or a rounding unit up or down; whole numbers are labels and masks."""
-        unit = _ULPS.get(array.dtype.name)
-        if self._draws is None or unit is None or not array.size or _is_whole(array):
-            return array
-        moved: Array = array * self._factors(array.size, unit).reshape(array.shape)
-        return moved if moved.dtype == array.dtype else moved.astype(array.dtype)
+        """As it is, or each value a rounding unit up or down."""
+        return array if self._rounding is None else self._rounding.moved(array)
 
-    def _factors(self, count: int, unit: float) -> Array:
-        """Factors of a rounding unit more or less than one, out of a pool that is drawn once."""
-        assert self._draws is not None
-        pool = self._pools.get(unit)
-        if pool is None:
-            pool = self._pools[unit] = (1 + self._draws.signs(_POOL_SIZE) * np.float32(unit)).astype(np.float32)
-        repeats = -(-count // _POOL_SIZE)
-        return pool[:count] if repeats == 1 else np.tile(pool, repeats)[:count]
+    def operator(self, call: OpCall) -> None:
+        """An operator between the calls has run."""
+        if not self._inside:
+            move_outputs(self._adapter, call, self.moved)
 
     def around(
         self, module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
@@ -286,19 +269,14 @@ def laid_as(array: Array, shape: Sequence[int]) -> Array:
     return np.ascontiguousarray(fitting) if fitting is not None else array
 
 
-def _is_whole(array: Array) -> bool:
-    """Whether all are whole numbers, which a glance mostly shows."""
-    flat = array.reshape(-1)
-    glance = flat[:_GLANCE_SIZE]
-    return bool(np.all(np.rint(glance) == glance)) and bool(np.all(np.rint(flat) == flat))
-
-
 def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
     """How far apart relative to the reference's largest, which comes along, and whether that says anything."""
     if array.shape != ref.shape:
         return 1.0, 0.0, False
     if not array.size:
         return 0.0, 0.0, True
+    if masked_alike(array, ref):
+        return 0.0, 1.0, True
     if array.dtype.kind in "biu" or ref.dtype.kind in "biu":
         return float(not np.array_equal(array, ref)), 1.0, True
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from trueline.adapters.guest.faults import said_for
+from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import OpCall, Value
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
@@ -98,5 +99,6 @@ class _Watching:
         inputs = tuple(self.number(tensor) for _, tensor in leaves((args, kwargs), self._values.is_tensor))
         output = result()
         outputs = tuple(self.seen.after(tensor) for _, tensor in leaves(output, self._values.is_tensor))
-        self.ops.append(Op(inner.type, _LAYER, inputs, outputs, inner.line, inner.name))
+        line = user_line(self._build.package()) or inner.line
+        self.ops.append(Op(inner.type, _LAYER, inputs, outputs, line, inner.name))
         return output

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.nouns import Network
+from trueline.adapters.nouns import Network, OpCall, Value
 from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
-from trueline.pair.child.calls import typed
+from trueline.pair.child.calls import paths_of, typed
 from trueline.pair.child.host import Host
-from trueline.pair.questions.model import Forward, Operators
+from trueline.pair.questions.model import Forward, Operators, RanOperators
 
 
 class NoHooks:
@@ -27,13 +27,27 @@ def run_forward(host: Host, question: Forward) -> list[Array]:
         return _forward(host.model, host.adapter, typed(host, inputs), train=train, seed=seed, ulps=ulps)
 
 
-def operators(host: Host, question: Operators) -> list[str]:
-    """The names of the operators that the inputs go through in evaluation."""
-    names: set[str] = set()
+def operators(host: Host, question: Operators) -> RanOperators:
+    """The names of the operators of each module's own code."""
+    names: dict[str, set[str]] = {}
+    paths, at_work = paths_of(host), [""]
+
+    def around(
+        module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
+    ) -> Value:
+        at_work.append(paths.get(id(module), at_work[-1]))
+        try:
+            return proceed(*args, **kwargs)
+        finally:
+            at_work.pop()
+
+    def ran(call: OpCall) -> None:
+        names.setdefault(at_work[-1], set()).add(call.name.lower())
+
     with said_for(host.side, "running", question.inputs):
-        with host.adapter.ops.watch(lambda call: names.add(call.name.lower())):
+        with host.adapter.ops.watch(ran), host.adapter.intercept.intercept(around):
             host.adapter.build.run(host.model, typed(host, question.inputs))
-        return sorted(names)
+        return RanOperators({path: sorted(found) for path, found in names.items()})
 
 
 def _forward(

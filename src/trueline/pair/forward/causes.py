@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.apitable.layers import layer_of_class
 from trueline.kernel.array import Array
 from trueline.model.key import Kind
 from trueline.model.location import Location
@@ -107,7 +108,10 @@ class Causes:
             blames = find_causes(self.port, modules, reference, stage=stage)
             if fewer:
                 blames += self._lacking(fault, recording, reference, stage, blames)
-        return blames
+        own = fault.forward and any(map(_another_class, blames)) and not self._is_framework_layer(fault.matched)
+        inside = [blame for blame in self._between(fault, recording, stage) if blame.confirmed] if own else []
+        # Code of the user's own is corrected, not replaced by a layer.
+        return inside or blames
 
     def _tried_inside(self, fault: Fault, recording: Recording, stage: Stage, built: Sequence[Blame]) -> list[Blame]:
         alone = not fault.between and self._is_plain(fault.matched) and not _holds(fault, recording)
@@ -155,6 +159,10 @@ class Causes:
         sides = (self.aligned.bench, matched.bench.path), (self.aligned.port, matched.port.path)
         return all(is_plain(described, path) for described, path in sides)
 
+    def _is_framework_layer(self, matched: Matched) -> bool:
+        """Whether the port's layer is the framework's own, whose code is not the user's to change."""
+        return layer_of_class(self.aligned.port.classes.get(matched.port.path, "")) is not None
+
     def _reference(
         self, matched: Matched, known: Reference, floors: Mapping[str, float], modules: Modules
     ) -> TryReference:
@@ -191,7 +199,8 @@ class Causes:
 
     def _between(self, fault: Fault, recording: Recording, stage: Stage) -> list[Blame]:
         matched = fault.matched
-        limit = max((check.floor for check in fault.checks), default=1e-5)
+        # Whole numbers have no noise, but what is made of them has.
+        limit = max((check.floor for check in fault.checks), default=0.0) or _ESTIMATE
         # A block with faults at several of its layers is looked into once.
         explanations = self._explained.get((fault.called, limit))
         if explanations is None:
@@ -288,6 +297,11 @@ def block_of(
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
     return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+
+
+def _another_class(blame: Blame) -> bool:
+    """Whether a cause is that another class is to be built."""
+    return blame.confirmed and blame.edit is not None and blame.edit.id == "pair_attr.edit_class"
 
 
 def _holds(fault: Fault, recording: Recording) -> bool:

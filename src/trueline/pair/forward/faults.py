@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trueline.pair.aligning.matching import Matched
@@ -57,6 +57,7 @@ class Fault:
 def faults_of(checked: Iterable[Checked], reference: Reference) -> Iterator[Fault]:
     """What one forced run shows, in the order in which it ran."""
     misshapen = False
+    unfit: set[Called] = set()
     for call in checked:
         if call.matched.silent and not call.forced:
             continue
@@ -65,14 +66,16 @@ def faults_of(checked: Iterable[Checked], reference: Reference) -> Iterator[Faul
             if not misshapen and call.parent is not None:
                 yield Fault(call.parent, True, [call.unfit], reference, call.matched, _floors(call))
             misshapen = True
+            unfit.add(call.matched.called)
             continue
         misshapen = misshapen or call.loose
-        yield from _of(call, reference)
+        yield from _of(call, reference, unfit)
 
 
-def _of(checked: Checked, reference: Reference) -> Iterator[Fault]:
+def _of(checked: Checked, reference: Reference, unfit: Collection[Called]) -> Iterator[Fault]:
     inputs = checked.exceeding("in")
-    if inputs and checked.parent is not None:
+    # Code that was not given the benchmark's values is not to blame for what it makes of others.
+    if inputs and checked.parent is not None and checked.parent.called not in unfit:
         yield Fault(checked.parent, True, inputs, reference, checked.matched, _floors(checked))
     if checked.matched.unit:
         if own := checked.exceeding("out", "gin", "grad", "buffer"):

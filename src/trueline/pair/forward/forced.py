@@ -12,7 +12,7 @@ from trueline.compare.noise import epsilon, tensor_floor, unit
 from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
-from trueline.pair.questions.forced import CallSpec, Force, Measured, Shape
+from trueline.pair.questions.forced import CallSpec, Force, ForcedRun, Measured, Shape
 from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
@@ -116,12 +116,24 @@ def reference_of(
             reference.arrays.append(unit.array)
     specs = _specs(reference)
     for seed in range(1, rounds + 1):
-        for call in bench.answer(Force(inputs, None, specs, recording.train, perturbed=seed, backward=backward)).calls:
-            for check in call.checks:
-                where = (call.path, call.call, check.kind, check.index)
-                if check.comparable:
-                    reference.noise[where] = max(reference.noise.get(where, 0.0), check.level)
+        question = Force(inputs, None, specs, recording.train, perturbed=seed, backward=backward)
+        _note_noise(reference, bench.answer(question))
     return reference
+
+
+def roughen(bench: Side, reference: Reference, inputs: Sequence[Array], rounds: int = 3) -> None:
+    """Raise the noise to that of more runs, in which every operator between the calls rounds otherwise too."""
+    question = Force(inputs, None, _specs(reference), reference.recording.train, operators=True)
+    for seed in range(2, rounds + 2):
+        _note_noise(reference, bench.answer(replace(question, perturbed=seed)))
+
+
+def _note_noise(reference: Reference, run: ForcedRun) -> None:
+    for call in run.calls:
+        for check in call.checks:
+            where = (call.path, call.call, check.kind, check.index)
+            if check.comparable:
+                reference.noise[where] = max(reference.noise.get(where, 0.0), check.level)
 
 
 def force(

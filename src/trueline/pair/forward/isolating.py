@@ -13,13 +13,15 @@ from trueline.pair.aligning.matching import match_calls
 from trueline.pair.coarse import Coarse
 from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
-from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of
+from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of, roughen
 from trueline.pair.forward.precision import Shorter, allowed, shorter
 from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
 # A difference this many times beyond noise cannot vanish one level up by chance.
 _MIN_EXCESS: Final = 30.0
+# The sine of a large angle, or a difference of near values, brings single roundings as far as this.
+_ROUNDED: Final = 1e-2
 _RECURRENT: Final = ("rnn", "gru", "lstm", "rnncell", "grucell", "lstmcell")
 
 
@@ -46,6 +48,9 @@ def isolate(
     matched = match_calls(aligned, *recordings, without=together)
     reference = reference_of(sides[0], recordings[0], matched, inputs)
     checked = force(sides[1], aligned, reference, inputs)
+    if any(map(_may_be_rounding, faults_of(checked, reference))):
+        roughen(sides[0], reference, inputs)
+        checked = force(sides[1], aligned, reference, inputs)
     short = shorter(aligned, checked, reference)
     checked = allowed(checked, short)
     found = list(beyond(coarse, aligned, faults_of(checked, reference)))
@@ -76,6 +81,15 @@ def isolate(
     return Isolated(reference, checked, kept, together | alike, short)
 
 
+def _may_be_rounding(fault: Fault) -> bool:
+    """Whether roundings may explain a fault that one try of moving them has not.
+
+    In code between modules where the difference is small; in gradients, which may be sums of what cancels out.
+    """
+    small = (check.comparable and check.level <= _ROUNDED for check in fault.checks)
+    return not fault.forward or (fault.between and any(small))
+
+
 def coarse_of(sides: tuple[Side, Side], aligned: Aligned, inputs: Sequence[Array]) -> Coarse:
     """What coarse operators of the two networks explain."""
     return Coarse(sides, (aligned.bench.framework, aligned.port.framework), inputs)
@@ -86,8 +100,16 @@ def beyond(coarse: Coarse, aligned: Aligned, faults: Iterable[Fault]) -> Iterato
     for fault in faults:
         if not coarse.possible or not _may_be_in(aligned, fault) or any(not check.comparable for check in fault.checks):
             yield fault
-        elif left := [check for check in fault.checks if check.level > coarse.explained(check.level)]:
+        elif left := [check for check in fault.checks if check.level > _explained(coarse, fault, check.level)]:
             yield replace(fault, checks=left)
+
+
+def _explained(coarse: Coarse, fault: Fault, level: float) -> float:
+    """What such an operator explains that runs in the module at fault, and not in a layer that is judged by itself."""
+    matched = fault.matched
+    inner = fault.reference.matched if fault.between else ()
+    apart = {call.path for other in inner if other.unit for call in (other.bench, other.port)}
+    return coarse.explained(level, (matched.bench.path, matched.port.path), apart)
 
 
 def _may_be_in(aligned: Aligned, fault: Fault) -> bool:

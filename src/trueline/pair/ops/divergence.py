@@ -4,36 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
 from trueline.kernel.array import Array
 from trueline.model.location import Location
+from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
-from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
+from trueline.pair.ops.rearranging import exchange, rearranged
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
-
-
-class PartingKind(StrEnum):
-    """How two blocks part."""
-
-    MISSING_OP = "missing_op"
-    EXTRA_OP = "extra_op"
-    OTHER_OP = "other_op"
-    OTHER_INPUT = "other_input"
-    MOVED_OP = "moved_op"
-    OTHER_LAYOUT = "other_layout"
-    UNTOLD = "untold"
 
 
 _KINDS: Final = {
@@ -44,44 +35,6 @@ _KINDS: Final = {
     EditKind.LAYOUT: PartingKind.OTHER_LAYOUT,
     EditKind.TURNED: PartingKind.OTHER_LAYOUT,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """One place where the port does something else.
-
-    ``bench_value`` is what the benchmark has there, ``port_value`` what the port has; ``given`` is what both start
-    from there, where it is one value. ``user`` is the port's operator that takes it. ``swapped``: both operators take
-    the same values in another order. ``operand`` is what an operator of two values takes besides the value that goes
-    on. ``sink`` is the inner layer that gets the wrong value ("": the block's output), ``measured`` how far apart it is
-    there. ``sizes`` are those of the block's axes. ``masks``: the benchmark makes a mask of the value. ``tried``: the
-    benchmark's operator took the value that the port has. ``beside`` are the values that an operator which is missing
-    or too many takes besides the one that goes on. ``checked``: with the benchmark's value put in here (and at the
-    other places), the port's own operators lead to the benchmark's value.
-    """
-
-    kind: PartingKind
-    sink: str
-    measured: float
-    checked: bool
-    bench_value: Array | None
-    port_value: Array | None
-    given: Array | None = None
-    bench_op: Op | None = None
-    port_op: Op | None = None
-    bench_done: Done | None = None
-    port_done: Done | None = None
-    bench_takes: Named | None = None
-    port_takes: Named | None = None
-    line: Location | None = None
-    other_line: Location | None = None
-    user: Op | None = None
-    swapped: bool = False
-    operand: Named | None = None
-    sizes: tuple[int, ...] = ()
-    masks: bool = False
-    tried: bool = False
-    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +55,23 @@ def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = 
     found: dict[object, Parting] = {}
     for sink in _sinks(sides.bench.graph, sides.port.graph):
         for parting in _partings(sides, sink):
-            key = (
-                parting.kind,
-                parting.bench_op,
-                parting.port_op,
-                parting.bench_takes,
-                parting.port_takes,
-                parting.line,
-            )
-            found.setdefault(key, parting)
-    return _moved(sides, list(found.values()))
+            # What several layers are given is one value.
+            ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
+            found.setdefault((parting.kind, *ops) if ops else _key(parting), parting)
+    once = {_key(parting): parting for parting in reversed(list(found.values()))}
+    return rearranged(sides, list(reversed(once.values())))
+
+
+def _key(parting: Parting) -> tuple[object, ...]:
+    """What is to be written where: code that runs several times is changed once."""
+    ops = [
+        op
+        if op is None or op.line is None
+        else (op.kind, op.line, str(done.form.settings) if done and done.form else "")
+        for op, done in ((parting.bench_op, parting.bench_done), (parting.port_op, parting.port_done))
+    ]
+    values = () if any(isinstance(op, tuple) for op in ops) else (parting.bench_takes, parting.port_takes)
+    return parting.kind, *ops, *values, parting.operand, parting.line
 
 
 def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
@@ -153,27 +113,43 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
         return
     bench_value, port_value = sides.bench.array(here), sides.port.array(there)
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
-    edits = [change for change in found if change.kind is not EditKind.LAYOUT] or found
-    if len(edits) > _MOST_EDITS or beside.given_up:
+    edits = [change for change in found if change.kind is not EditKind.LAYOUT]
+    # An order of axes is changed where it becomes another one.
+    edits = edits or [sides.turned(change) for change in found]
+    masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
+    if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
         yield Parting(
-            PartingKind.UNTOLD,
+            PartingKind.OTHER_MASK if masks else PartingKind.UNTOLD,
             sink.name,
             measured,
-            False,
+            masks,
             bench_value,
             port_value,
-            line=sink.line or _line(sides.port.op(there)),
-            other_line=sink.other_line or _line(sides.bench.op(here)),
+            line=(_line(sides.port.op(there)) if masks else None) or sink.line or _line(sides.port.op(there)),
+            other_line=(_line(sides.bench.op(here)) if masks else None)
+            or sink.other_line
+            or _line(sides.bench.op(here)),
         )
         return
     for edit in edits:
-        yield _parting(sides, sink, edit, measured, beside.checked)
+        yield _with_origins(sides, edit, _parting(sides, sink, edit, measured, beside.checked))
+
+
+def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
+    """Swapped operands that come from two values which the port has exchanged before."""
+    if not parting.swapped or edit.bench_op is None or edit.port_op is None or edit.port_op.kind != "matmul":
+        return parting
+    here, there = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
+    exchanged = exchange(sides, parting, (here[0], here[1]), (there[0], there[1]))
+    return exchanged if exchanged is not None and exchanged.port_takes != named(sides.port, there[0]) else parting
 
 
 def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
+    edit = _with_idle(sides, edit)
+    truths = _are_truths(sides, edit)
     return Parting(
-        _KINDS[edit.kind],
+        PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
         measured,
         checked,
@@ -186,8 +162,8 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _line(edit.port_op) or _line(edit.user) or sink.line or _line(port.graph.maker.get(edit.port)),
-        _line(edit.bench_op) or _line(edit.other_user) or sink.other_line or _line(bench.graph.maker.get(edit.bench)),
+        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths),
+        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths),
         edit.user,
         _swapped(sides, edit),
         _operand(sides, edit),
@@ -195,7 +171,62 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         makes_mask(bench, edit.bench),
         _tried(sides, edit),
         _beside(sides, edit),
+        _available(sides, edit),
+        (edit.bench, edit.port),
     )
+
+
+def _with_idle(sides: Beside, edit: Edit) -> Edit:
+    """An operator too many, or missing, is another one where the other side has its like without effect there."""
+    if edit.kind is EditKind.EXTRA and edit.port_op is not None:
+        idle = _idle(sides.bench, edit.bench, edit.port_op.kind)
+        return replace(edit, kind=EditKind.OTHER, bench_op=idle) if idle is not None else edit
+    if edit.kind is EditKind.MISSING and edit.bench_op is not None:
+        idle = _idle(sides.port, edit.port, edit.bench_op.kind)
+        return replace(edit, kind=EditKind.OTHER, port_op=idle) if idle is not None else edit
+    return edit
+
+
+def _idle(reading: Reading, value: int, kind: str) -> Op | None:
+    """An operator of a kind that takes a value, or has made it, and gives the same."""
+    for op in reading.graph.ops:
+        if (
+            op.kind == kind
+            and op.module is None
+            and value in (*map(reading.base, op.inputs), *map(reading.base, op.outputs))
+        ):
+            done = reading.done(op)
+            if done is not None and done.form is not None and done.form.family == "identity":
+                return op
+    return None
+
+
+def _place(
+    side: Reading,
+    value: int,
+    own: Sequence[Location | None],
+    user: Op | None,
+    sink: Location | None,
+    truths: bool,
+) -> Location | None:
+    """The line to change: the operator's own, else where the value is taken; of a mask where it is made."""
+    made = _line(side.graph.maker.get(value))
+    first = (made,) if truths else ()
+    return next((line for line in (*own, *first, _line(user), sink, made) if line is not None), None)
+
+
+def _reshaped_at(port: Reading, edit: Edit) -> Location | None:
+    """Where the port gives a value, whose axes the benchmark permutes, its shape."""
+    if edit.bench_op is None or edit.bench_op.kind != "transpose":
+        return None
+    shaping = (op for op in port.graph.ops if op.kind == "reshape" and op.module is None)
+    return next((op.line for op in shaping if op.outputs and port.base(op.outputs[0]) == edit.port), None)
+
+
+def _are_truths(sides: Beside, edit: Edit) -> bool:
+    """Whether the two values say where something is masked."""
+    both = sides.bench.array(edit.bench), sides.port.array(edit.port)
+    return all(array is not None and array.dtype == np.bool_ and array.size > 1 for array in both)
 
 
 def _operand(sides: Beside, edit: Edit) -> Named | None:
@@ -216,6 +247,14 @@ def _beside(sides: Beside, edit: Edit) -> tuple[int, ...]:
     return tuple(value for value in reading.inputs(op) if value != edit.through and not reading.is_constant(value))
 
 
+def _available(sides: Beside, edit: Edit) -> Named | None:
+    """What the port calls the benchmark's value, where it has it elsewhere and takes another."""
+    if edit.kind is not EditKind.INPUT or sides.bench.is_constant(edit.bench):
+        return None
+    there = next((value for value in sides.port.all if sides.same(edit.bench, value)), None)
+    return named(sides.port, there) if there is not None else None
+
+
 def _tried(sides: Beside, edit: Edit) -> bool:
     """Whether the benchmark itself shows what a missing operator makes of the port's value."""
     op = edit.bench_op
@@ -233,11 +272,17 @@ def _swapped(sides: Beside, edit: Edit) -> bool:
         return False
     given, taken = sides.bench.inputs(edit.bench_op), sides.port.inputs(edit.port_op)
 
-    def is_it(here: int, there: int) -> bool:
-        return sides.same(here, there) or sides.turn(here, there) is not None
+    if edit.port_op.kind in ("sub", "div") and _crosswise(sides, edit.bench_op, edit.port_op):
+        return True
+    in_order = all(sides.agree(here, there) for here, there in zip(given, taken, strict=True))
+    return len(given) > 1 and not in_order and all(any(sides.agree(here, there) for there in taken) for here in given)
 
-    in_order = all(is_it(here, there) for here, there in zip(given, taken, strict=True))
-    return len(given) > 1 and not in_order and all(any(is_it(here, there) for there in taken) for here in given)
+
+def _crosswise(sides: Beside, bench_op: Op, port_op: Op) -> bool:
+    """Whether two values of equal elements, along different axes, have changed places."""
+    here = [array.shape if (array := sides.bench.array(value)) is not None else () for value in bench_op.inputs]
+    there = [array.shape if (array := sides.port.array(value)) is not None else () for value in port_op.inputs]
+    return len(set(here)) > 1 and here != there and here == there[::-1]
 
 
 def _given(sides: Beside, edit: Edit) -> Array | None:
@@ -251,41 +296,3 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
 
 def _line(op: Op | None) -> Location | None:
     return op.line if op is not None else None
-
-
-def _moved(sides: Beside, found: list[Parting]) -> list[Parting]:
-    """An operator that is missing at one place and too many at another has been moved."""
-    left = list(found)
-    for missing in [parting for parting in found if parting.kind is PartingKind.MISSING_OP]:
-        for extra in [parting for parting in left if parting.kind is PartingKind.EXTRA_OP]:
-            if _does_the_same(missing, extra) and _takes_the_same(sides, missing, extra):
-                left.remove(extra)
-                left[left.index(missing)] = replace(
-                    missing,
-                    kind=PartingKind.MOVED_OP,
-                    port_op=extra.port_op,
-                    port_done=extra.port_done,
-                    checked=missing.checked and extra.checked,
-                    line=extra.line,
-                )
-                break
-    return left
-
-
-def _takes_the_same(sides: Beside, missing: Parting, extra: Parting) -> bool:
-    """Whether both operators take the same besides the value that goes on: a sum with something else is another sum."""
-    if len(missing.beside) != len(extra.beside):
-        return False
-    return all(
-        any(sides.same(here, there) or sides.turn(here, there) is not None for there in extra.beside)
-        for here in missing.beside
-    )
-
-
-def _does_the_same(missing: Parting, extra: Parting) -> bool:
-    if missing.bench_op is None or extra.port_op is None:
-        return False
-    here, there = missing.bench_done, extra.port_done
-    if here is not None and there is not None and here.form is not None and there.form is not None:
-        return here.form.name == there.form.name and here.form.family != "identity"
-    return missing.bench_op.kind == extra.port_op.kind and (here is None) == (there is None)

@@ -6,8 +6,8 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.pair.blame import Cause
-from trueline.pair.ops.divergence import Parting, PartingKind
 from trueline.pair.ops.form_words import cause_of, cause_of_two
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.same_values import MASKED
 
 
@@ -30,6 +30,14 @@ def parting_cause(parting: Parting) -> Cause:
             return _other_input(parting)
         case PartingKind.OTHER_LAYOUT:
             return Cause.OTHER_INPUT
+        case PartingKind.OTHER_MASK:
+            return Cause.MASK
+        case PartingKind.MOVED_LAYER:
+            return (
+                Cause.NORMALISATION
+                if parting.bench_op is not None and "norm" in parting.bench_op.name.lower()
+                else Cause.ORDER
+            )
         case _:
             pass
     if parting.swapped:
@@ -63,6 +71,9 @@ def _other_input(parting: Parting) -> Cause:
     kind = parting.user.kind if parting.user is not None else ""
     both = [named.what for named in (parting.bench_takes, parting.port_takes) if named is not None]
     constant = both == ["constant", "constant"]
+    is_part = any(named is not None and named.part for named in (parting.bench_takes, parting.port_takes))
+    if parting.exchanged or is_part:
+        return Cause.OTHER_INPUT
     if kind in ("add", "sub") and both != ["parameter", "parameter"]:
         return Cause.OFFSET if constant else Cause.RESIDUAL
     if kind in ("mul", "div") and constant:

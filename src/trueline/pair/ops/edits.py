@@ -46,12 +46,20 @@ class Edit:
         return replace(self, user=self.user or user, other_user=self.other_user or other_user)
 
     @property
+    def place(self) -> tuple[object, ...]:
+        """What is changed into what, whoever takes it."""
+        return self.kind, self.bench, self.port, self.bench_op, self.port_op
+
+    @property
     def written(self) -> tuple[object, ...] | None:
-        """What is written where, for a change of one operator into another; None for all else."""
+        """What is written where, for a change of operators; None for all else."""
         here, there = self.port_op, self.bench_op
-        if here is None or there is None or here.line is None or there.line is None:
+        if all(op is None or op.line is None for op in (here, there)):
             return None
-        return self.kind, here.kind, here.line, there.kind, there.line
+        if any(op is not None and op.line is None for op in (here, there)):
+            return None
+        written = [(op.kind, op.line) if op is not None else None for op in (here, there)]
+        return self.kind, *written
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +82,13 @@ class Way:
         """Both ways together; a change that both need at the same lines is nearly one."""
         checked, given_up = self.checked and way.checked, self.given_up or way.given_up
         known = {edit.written for edit in self.edits}
-        again = sum(edit.written is not None and edit.written in known for edit in way.edits)
-        cost = self.cost + max(way.cost - _AGAIN * again, 0.0)
-        return Way(cost, (*self.edits, *way.edits), checked, given_up)
+        # What both come from is changed once.
+        places = {edit.place for edit in self.edits}
+        shared = [edit for edit in way.edits if edit.place in places]
+        fresh = tuple(edit for edit in way.edits if edit.place not in places)
+        again = sum(edit.written is not None and edit.written in known for edit in fresh)
+        cost = self.cost + max(way.cost - _AGAIN * again - len(shared), 0.0)
+        return Way(cost, (*self.edits, *fresh), checked, given_up)
 
     def used(self, user: Op | None, other_user: Op | None) -> Way:
         """The same, with the operators that take the edited values."""

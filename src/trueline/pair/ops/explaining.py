@@ -13,11 +13,13 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.ops.divergence import Parting, PartingKind, part
+from trueline.pair.ops.additive_masks import mask_in_words
+from trueline.pair.ops.divergence import part
 from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
 from trueline.pair.ops.op_graph import Graph
+from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
@@ -83,6 +85,8 @@ def explain_graphs(
 
 def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
     """The reason of one parting; ``known`` are the benchmark's values by name, for what operators alone do not tell."""
+    if parting.kind is PartingKind.OTHER_LAYOUT and _repeat(parting):
+        parting = replace(parting, kind=PartingKind.OTHER_OP)
     if parting.kind is PartingKind.OTHER_INPUT and not _told(parting):
         return _by_values(parting, known, floor)
     if parting.kind in (PartingKind.UNTOLD, PartingKind.OTHER_LAYOUT) and not parting.swapped:
@@ -120,10 +124,18 @@ def known_values(graph: Graph, floor: float) -> dict[str, Array]:
 
 
 def _told(parting: Parting) -> bool:
-    """Whether the two values have names of their own."""
-    return all(named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes)) or (
-        parting.checked and parting.user is not None
+    """Whether the two values have names of their own, or the port has the benchmark's elsewhere."""
+    return (
+        parting.available is not None
+        or all(named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes))
+        or (parting.checked and parting.user is not None)
     )
+
+
+def _repeat(parting: Parting) -> bool:
+    """Whether both sides repeat a value, each in its own order."""
+    both = (parting.bench_done, parting.port_done)
+    return all(done is not None and done.form is not None and done.form.family == "repeat" for done in both)
 
 
 def _unnamed(parting: Parting) -> bool:
@@ -133,11 +145,17 @@ def _unnamed(parting: Parting) -> bool:
 def _by_operators(parting: Parting) -> Explanation:
     bench = in_words(parting.bench_done, parting.bench_op, parting.sizes)
     port = in_words(parting.port_done, parting.port_op, parting.sizes)
+    if parting.kind is PartingKind.MOVED_LAYER:
+        bench = port = name_in_words(parting.bench_takes)
+    if parting.kind is PartingKind.OTHER_MASK and parting.bench_value is not None and parting.port_value is not None:
+        bench, port = mask_in_words(parting.bench_value), mask_in_words(parting.port_value, parting.bench_value)
     if parting.kind is PartingKind.OTHER_INPUT:
         bench, port = name_in_words(parting.bench_takes), name_in_words(parting.port_takes)
+        if parting.exchanged:
+            bench = name_in_words(parting.available)
     elif parting.swapped:
         bench = port = message("pair_explain.form_op", kind=parting.port_op.kind if parting.port_op else "?")
-    word = "swapped" if parting.swapped else parting.kind.value
+    word = "swapped" if parting.swapped else "exchanged" if parting.exchanged else parting.kind.value
     op = parting.bench_op or parting.port_op
     if parting.operand is not None and op is not None and op.kind in _OPERANDS:
         word = f"{word.removesuffix('_op')}_{_OPERANDS[op.kind]}"
@@ -146,7 +164,7 @@ def _by_operators(parting: Parting) -> Explanation:
     made = Explanation(
         parting_cause(parting),
         message(f"pair_explain.{word}", **params),
-        message(f"pair_explain.{word}_edit", line=at(parting.line), other=at(parting.other_line), **params),
+        _edit(word, parting, params),
         _confirmed(parting),
         setting_of(parting.bench_done.form if parting.bench_done is not None else None, parting.bench_op),
         setting_of(parting.port_done.form if parting.port_done is not None else None, parting.port_op),
@@ -158,6 +176,13 @@ def _by_operators(parting: Parting) -> Explanation:
     if parting.kind is PartingKind.OTHER_INPUT:
         made = replace(made, bench=str(bench), port=str(port))
     return replace(made, left=_left(parting)) if made.confirmed else made
+
+
+def _edit(word: str, parting: Parting, params: Mapping[str, Message]) -> Message:
+    """The change to make; a value that the port has elsewhere by the port's own name."""
+    if word == "other_input" and parting.available is not None:
+        params = {**params, "bench": name_in_words(parting.available)}
+    return message(f"pair_explain.{word}_edit", line=at(parting.line), other=at(parting.other_line), **params)
 
 
 def _reads_alike(parting: Parting) -> bool:

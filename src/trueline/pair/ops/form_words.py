@@ -90,6 +90,11 @@ def cause_of_two(bench: Form, port: Form) -> Cause:
             return Cause.ALIGN_CORNERS
         if {"axis", "axes"} & set(changed) and families & {"softmax", "reduction", "norm", "flip"}:
             return Cause.AXIS
+    if "rotation" in families:
+        same_parts = (
+            bench.name == port.name and bench.family == port.family and sorted(_parts(bench)) == sorted(_parts(port))
+        )
+        return Cause.CONCAT_ORDER if same_parts else Cause.OTHER_OP
     if bench.name.split("_")[0] == port.name.split("_")[0] in ("var", "std"):
         return Cause.OTHER_OP
     if bench.name.startswith("gelu") and port.name.startswith("gelu"):
@@ -99,6 +104,10 @@ def cause_of_two(bench: Form, port: Form) -> Cause:
     if "activation" in families:
         return Cause.ACTIVATION
     return _BY_FAMILY.get(bench.family, _BY_FAMILY.get(port.family, Cause.OTHER_OP))
+
+
+def _parts(form: Form) -> list[str]:
+    return str(form.settings["parts"]).split(", ")
 
 
 def in_words(done: Done | None, op: Op | None, sizes: Sequence[int] = ()) -> Message:
@@ -112,19 +121,51 @@ def form_in_words(form: Form, sizes: Sequence[int] = ()) -> Message:
     """A form with its constants; a factor is read against the sizes of the block's axes."""
     values: dict[str, Json] = {name: _short(value) for name, value in form.settings.items()}
     name = _NAMES.get(form.name, form.name)
+    if form.name == "pad":
+        values["widths"] = _widths_in_words(form)
     if form.family in ("scale", "affine", "offset"):
         if form.family == "scale":
             factor = form.settings["factor"]
             assert isinstance(factor, int | float)
             values["factor"] = factor_in_words(factor, sizes)
         return message(f"pair_explain.form_{form.family}", **values)
-    if form.name in ("leaky_relu", "elu", "clamp", "pow", "roll", "pad", "mask", "cast", "slice", "flip", "parts"):
+    if form.name in (
+        "leaky_relu",
+        "elu",
+        "clamp",
+        "pow",
+        "roll",
+        "pad",
+        "mask",
+        "cast",
+        "slice",
+        "flip",
+        "parts",
+        "halves",
+        "pairs",
+        "crop",
+        "repeat",
+        "tile",
+    ):
         return message(f"pair_explain.form_{form.name}", **values)
+    if form.family == "norm" and not form.settings["eps"]:
+        # Too small to be read off the values.
+        return message("pair_explain.form_reduction", name=name, axes=values["axes"])
     if form.family in ("softmax", "reduction", "norm"):
         return message(f"pair_explain.form_{form.family}", name=name, **values)
+    if form.family == "resize" and form.settings["mode"] == "nearest":
+        return message("pair_explain.form_nearest")
     if form.family in ("layout", "resize", "cast"):
         return message(f"pair_explain.form_{form.family}", **{"order": "", **values})
     return message("pair_explain.form_op", kind=name)
+
+
+def _widths_in_words(form: Form) -> str:
+    """Before and after, of the axes that are padded."""
+    widths = form.settings["widths"]
+    assert isinstance(widths, list | tuple)
+    pairs = [(axis - len(widths), *width) for axis, width in enumerate(widths) if isinstance(width, list | tuple)]
+    return ", ".join(f"{axis}: ({before}, {after})" for axis, before, after in pairs if before or after)
 
 
 def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
@@ -148,6 +189,8 @@ def setting_of(form: Form | None, op: Op | None) -> Json:
     own = [name for name in ("factor", "slope", "alpha", "added", "axis", "axes", "eps") if name in form.settings]
     if form.family in ("scale", "offset"):
         return _short(form.settings[own[0]])
+    if form.name == "crop":
+        return form.settings["cuts"]
     if form.family == "slice":
         return f"[{form.settings['start']}:{form.settings['stop']}]"
     return f"{form.name}({', '.join(str(_short(form.settings[one])) for one in own)})" if own else form.name

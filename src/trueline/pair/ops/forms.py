@@ -216,7 +216,7 @@ def _clamp(x: Floats, y: Floats, floor: float) -> Form | None:
     near = floor * float(np.max(np.abs(y)))
     low = float(y.min()) if ((y <= y.min() + near) & (x < y.min() - near)).any() else -math.inf
     high = float(y.max()) if ((y >= y.max() - near) & (x > y.max() + near)).any() else math.inf
-    if low == -math.inf and high == math.inf:
+    if (low == -math.inf and high == math.inf) or low == high:
         return None
     return Form("clamp", "clamp", lambda value: np.clip(floats(value), low, high), {"low": low, "high": high})
 
@@ -235,6 +235,9 @@ def cast(given: Array, made: Array, floor: float) -> Form | None:
     if given.size != made.size or level(made, given) <= floor:
         return None
     x, y = sampled(given), sampled(made)
+    # What only gets too large for it says nothing of roundings: it may be a mask of any kind.
+    if not (x != y)[np.isfinite(y) & np.isfinite(x)].any():
+        return None
     for name, short in _CASTS.items():
         with np.errstate(all="ignore"):
             if level(floats(x.astype(short)), y) <= floor:

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.ops.edits import Edit, EditKind, Way
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
@@ -21,6 +22,7 @@ _DEEPEST: Final = 80
 _UNCHECKED: Final = 0.05
 _LAYOUT: Final = 0.1
 _TURNED: Final = 0.9
+_TRUTHS: Final = 0.95
 _SPARE_INPUT: Final = 0.3
 _COARSE: Final = 0.01
 _FOREIGN: Final = 0.7
@@ -40,7 +42,7 @@ class Beside:
     def __init__(self, bench: Reading, port: Reading, floor: float, coarse: Mapping[str, float] = _NOTHING) -> None:
         self.bench = bench
         self.port = port
-        self._floor = floor
+        self.floor = floor
         self._coarse = coarse
         self._same: dict[tuple[int, int], bool] = {}
         self._ways: dict[tuple[int, int], Way] = {}
@@ -59,8 +61,9 @@ class Beside:
             first, second = self.bench.array(here), self.port.array(there)
             found = first is not None and second is not None and first.size == second.size
             if found and first is not None and second is not None:
-                found = equal(self._sample(True, here, first), self._sample(False, there, second), self._floor * 4)
-                found = found and equal(second, first, self._floor)
+                found = equal(self._sample(True, here, first), self._sample(False, there, second), self.floor * 4)
+                found = found and equal(second, first, self.floor)
+                found = found or masked_alike(second.reshape(first.shape), first)
             self._same[here, there] = found
         return self._same[here, there]
 
@@ -75,9 +78,16 @@ class Beside:
             first, second = self.bench.array(here), self.port.array(there)
             found = None
             if first is not None and second is not None and not self.same(here, there):
-                found = reordered(first, second, self._floor)
+                found = reordered(first, second, self.floor)
             self._turns[here, there] = found
         return self._turns[here, there]
+
+    def agree(self, here: int, there: int) -> bool:
+        """Whether a value of the benchmark is one of the port, in another order of axes or but for roundings."""
+        if self.same(here, there) or self.turn(here, there) is not None:
+            return True
+        way = self.align(here, there)
+        return not way.given_up and all(edit.kind is EditKind.COARSE for edit in way.edits)
 
     def align(self, here: int, there: int, depth: int = 0) -> Way:
         """The cheapest way from the port's value to the benchmark's."""
@@ -114,11 +124,18 @@ class Beside:
                 below = self.align(here, value, depth).used(op, None)
                 cost = 1.0 + self._foreign(op, value, of_bench=False)
                 yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=value))
+        if self._are_truths(here, there):
+            yield Way(_TRUTHS, (Edit(EditKind.INPUT, here, there),))
         if not bench_ways and not port_ways:
             yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
         elif not port_ways:
             # What the benchmark has elsewhere.
             yield Way(_ELSEWHERE, (Edit(EditKind.INPUT, here, there),))
+
+    def _are_truths(self, here: int, there: int) -> bool:
+        """Whether both say where something holds: a mask that is another one is changed as a whole."""
+        both = self.bench.array(here), self.port.array(there)
+        return all(array is not None and array.dtype == np.bool_ and array.size > 1 for array in both)
 
     def _foreign(self, op: Op, through: int, *, of_bench: bool) -> float:
         """What it costs that the other side has not got all that an operator takes besides the value that goes on."""
@@ -147,14 +164,18 @@ class Beside:
             real = [edit for edit in way.edits if edit.kind is not EditKind.LAYOUT]
             if carried and way.edits:
                 yield way
-            elif not way.edits and not spare and self._is_coarse(bench_op, port_op, here, there):
+            elif not way.edits and not spare and (carried or self._is_coarse(bench_op, port_op, here, there)):
+                # The same is done with the same: roundings of what goes in come out larger, as of a large angle's sine.
                 yield Way(_COARSE, (Edit(EditKind.COARSE, here, there, bench_op, port_op),))
             elif carried is None and real and bench_op.kind == port_op.kind and not spare:
                 yield way.under(_UNCHECKED, checked=False)
             laid = [edit for edit in way.edits if edit.kind is EditKind.LAYOUT]
             if laid and self._carries(bench_op, port_op, places, turned=False):
-                edits = (*real, *(self._turned(edit) for edit in laid))
-                yield replace(way, cost=way.cost - _LAYOUT * len(laid) + _TURNED, edits=edits)
+                turned = [self.turned(edit) for edit in laid]
+                known = {edit.written for edit in real if edit.written is not None}
+                fresh = any(edit.written not in known for edit in turned)
+                cost = way.cost - _LAYOUT * len(laid) + (_TURNED if fresh else _LAYOUT)
+                yield replace(way, cost=cost, edits=(*real, *turned))
             cost = 1.0 + spare + (0.0 if self._akin(bench_op, port_op) else _NOT_AKIN)
             yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op))
 
@@ -173,7 +194,7 @@ class Beside:
         forms = [done.form.family for done in (here, there) if done is not None and done.form is not None]
         return len(forms) == 2 and forms[0] == forms[1]
 
-    def _turned(self, edit: Edit) -> Edit:
+    def turned(self, edit: Edit) -> Edit:
         """Another order of axes that matters, at the first operators from which on it does."""
         here, there = edit.bench, edit.port
         while True:
@@ -181,10 +202,13 @@ class Beside:
             if bench_op is None or port_op is None:
                 break
             below = [self._varying(self.bench, bench_op), self._varying(self.port, port_op)]
-            if len(below[0]) != 1 or len(below[1]) != 1 or self.turn(below[0][0], below[1][0]) is None:
+            pairs = list(zip(*below, strict=False))
+            if len(below[0]) != len(below[1]) or any(self.turn(*pair) is None for pair in pairs):
                 break
             here, there = below[0][0], below[1][0]
-        return Edit(EditKind.TURNED, here, there, bench_op, port_op, edit.user, edit.other_user)
+        # A part of a value has its order from whoever made the whole.
+        made = port_op if port_op is not None and len(port_op.outputs) == 1 else None
+        return Edit(EditKind.TURNED, here, there, bench_op, made, edit.user, edit.other_user)
 
     def _pairings(self, bench_op: Op, port_op: Op) -> Iterator[list[tuple[int, int]]]:
         """Which input of the one is which of the other: in order, then in other orders."""
@@ -225,9 +249,9 @@ class Beside:
                 found = done.again([inputs[place] for place in sorted(inputs)])
         except (ValueError, IndexError):
             return False
-        if equal(found, made, self._floor) or equal_but_masked(found, made, self._floor):
+        if equal(found, made, self.floor) or equal_but_masked(found, made, self.floor):
             return True
-        return turned and reordered(found, made, self._floor) is not None
+        return turned and reordered(found, made, self.floor) is not None
 
     @staticmethod
     def _leads(reading: Reading, op: Op, place: int) -> bool:

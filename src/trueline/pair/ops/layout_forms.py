@@ -14,7 +14,7 @@ from trueline.model.json_value import Json
 from trueline.pair.ops.forms import Form
 from trueline.pair.ops.same_values import Floats, alike, equal, floats
 
-_MOST_AXES: Final = 5
+_MOST_AXES: Final = 6
 _MOST_TRIES: Final = 1500
 _CUBIC: Final = -0.75
 
@@ -28,7 +28,7 @@ def moved(given: Array, made: Array, floor: float, kind: str = "") -> Form | Non
     elif given.size > made.size:
         forms = _slices(given, made)
     else:
-        forms = _padded(given, made)
+        forms = chain(_repeated(given, made), _padded(given, made))
     for form in forms:
         if equal(form.apply(given), made, floor):
             return form
@@ -98,6 +98,39 @@ def _parts_reordered(axis: int, parts: int, order: tuple[int, ...]) -> Callable[
     return apply
 
 
+def rotated(given: Array, made: Array, floor: float) -> Form | None:
+    """The last axis in halves, or in pairs of neighbours, put together again with other signs: as rotary embeddings do.
+
+    Without another sign it is a plain move.
+    """
+    if given.size != made.size or not given.ndim or given.shape[-1] % 2 or given.shape[-1] < 4:
+        return None
+    wanted = made.reshape(given.shape)
+    for halves, order, signs in product((True, False), ((1, 0), (0, 1)), ((-1, 1), (1, -1), (1, 1))):
+        if order == (0, 1) and signs == (1, 1):
+            continue
+        apply = _rotation(halves, order, signs)
+        if equal(apply(given), wanted, floor):
+            if signs == (1, 1) and halves:
+                return Form("parts", "concat", apply, {"axis": -1, "order": order})
+            parts = ", ".join(
+                f"{'-' if sign < 0 else ''}x{place + 1}" for place, sign in zip(order, signs, strict=True)
+            )
+            return Form("halves" if halves else "pairs", "rotation", apply, {"parts": parts})
+    return None
+
+
+def _rotation(halves: bool, order: tuple[int, int], signs: tuple[int, int]) -> Callable[[Array], Array]:
+    def apply(value: Array) -> Array:
+        found, width = floats(value), value.shape[-1] // 2
+        parts = (found[..., :width], found[..., width:]) if halves else (found[..., ::2], found[..., 1::2])
+        first, second = (sign * parts[place] for place, sign in zip(order, signs, strict=True))
+        together: Array = np.concatenate([first, second], -1) if halves else np.stack([first, second], -1)
+        return together.reshape(value.shape)
+
+    return apply
+
+
 def _rolls(given: Array, made: Array) -> Iterator[Form]:
     """Shifts along one axis or two, found where the first element has gone."""
     if given.shape != made.shape or given.ndim < 1 or not given.size:
@@ -126,7 +159,7 @@ def _slices(given: Array, made: Array) -> Iterator[Form]:
     if given.ndim == made.ndim:
         for starts in _offsets(given.shape, made.shape):
             cut = {axis: slice(start, start + made.shape[axis]) for axis, start in enumerate(starts)}
-            yield _slice(given.ndim, cut, -1, 0, 0)
+            yield _crop(given.shape, cut)
 
 
 def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, step: int = 1) -> Form:
@@ -137,10 +170,35 @@ def _slice(axes: int, cut: dict[int, slice], axis: int, start: int, count: int, 
     return Form("slice", "slice", lambda value: value[where], settings)
 
 
+def _crop(shape: tuple[int, ...], cut: dict[int, slice]) -> Form:
+    """Stretches of several axes."""
+    where = tuple(cut[place] for place in range(len(shape)))
+    parts = [
+        f"{axis - len(shape)}: {one.start}:{one.stop}"
+        for axis, one in cut.items()
+        if one.stop - one.start < shape[axis]
+    ]
+    return Form("crop", "slice", lambda value: value[where], {"cuts": ", ".join(parts)})
+
+
 def _offsets(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     room = [there - here + 1 for here, there in zip(smaller, larger, strict=True)]
     if min(room) >= 1 and math.prod(room) <= _MOST_TRIES:
         yield from product(*(range(size) for size in room))
+
+
+def _repeated(given: Array, made: Array) -> Iterator[Form]:
+    """One axis that is repeated: each of its elements by itself, or all of them one after another."""
+    if given.ndim != made.ndim:
+        return
+    longer = [axis for axis in range(given.ndim) if made.shape[axis] != given.shape[axis]]
+    if len(longer) != 1 or made.shape[longer[0]] % given.shape[longer[0]]:
+        return
+    axis = longer[0]
+    times = made.shape[axis] // given.shape[axis]
+    settings: dict[str, Json] = {"axis": axis - given.ndim, "times": times}
+    yield Form("repeat", "repeat", lambda value: np.repeat(value, times, axis), settings)
+    yield Form("tile", "repeat", lambda value: np.concatenate([value] * times, axis), settings)
 
 
 def _padded(given: Array, made: Array) -> Iterator[Form]:

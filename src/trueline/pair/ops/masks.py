@@ -1,24 +1,13 @@
-"""Masks that are added to scores: nothing where they may be seen, a large negative number where not."""
+"""Values of which a mask is made."""
 
 from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
-from trueline.kernel.array import Array
+from trueline.pair.ops.additive_masks import is_mask
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import MASKED
 
 _MOST_OPS: Final = 4
-
-
-def is_mask(array: Array) -> bool:
-    """Whether a value is zero at some places and a large negative number at all others."""
-    if not array.size or array.dtype.kind != "f":
-        return False
-    rest = array[array != 0]
-    return 0 < rest.size < array.size and float(np.max(rest)) <= MASKED
 
 
 def makes_mask(reading: Reading, value: int) -> bool:

@@ -110,12 +110,30 @@ def _joining(join: Callable[..., Array], axis: int) -> Again:
 
 
 def _masking(inputs: Sequence[Array], output: Array, floor: float) -> Done | None:
-    """A value with one constant at some places; the mask stays as it was."""
+    """A value with one constant at some places: where the mask says, if one is given."""
     for place, given in enumerate(inputs):
         form = masked(given, output, floor) if given.size == output.size and given.dtype != np.bool_ else None
         if form is not None:
-            return Done("mask", _masked_at(form, place), form)
+            by_mask = (_where(inputs, output, floor, form, place, at) for at in range(len(inputs)) if at != place)
+            return next(filter(None, by_mask), None) or Done("mask", _masked_at(form, place), form)
     return None
+
+
+def _where(inputs: Sequence[Array], output: Array, floor: float, form: Form, place: int, at: int) -> Done | None:
+    """The constant where one input says so."""
+    if inputs[at].dtype != np.bool_:
+        return None
+    constant = form.settings["value"]
+    assert isinstance(constant, float)
+
+    def again(given: Sequence[Array]) -> Array:
+        return np.where(given[at], constant, floats(given[place]))
+
+    try:
+        fits = equal(again(inputs), output, floor)
+    except ValueError:
+        return None
+    return Done("mask", again, form) if fits else None
 
 
 def _masked_at(form: Form, place: int) -> Again:

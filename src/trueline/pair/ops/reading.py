@@ -11,16 +11,18 @@ import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form, affine, elementwise
-from trueline.pair.ops.layout_forms import moved
+from trueline.pair.ops.layout_forms import moved, rotated
 from trueline.pair.ops.op_forms import Done, recognised
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.rewriting import split
-from trueline.pair.ops.same_values import equal
+from trueline.pair.ops.same_values import equal, without_ones
 from trueline.pair.ops.whole_forms import over_axes
 
 _SHAPE_ONLY: Final = frozenset(
     {"reshape", "squeeze", "unsqueeze", "identity", "stop_gradient", "cast", "dropout", "expand", "transpose", "unbind"}
 )
+# What takes all of a value, or moves nothing, has done nothing.
+_IDLE: Final = _SHAPE_ONLY | {"slice", "index", "gather", "pad", "flip", "roll", "repeat", "split"}
 # These repeat by themselves what is too short.
 _REPEATING: Final = frozenset({"add", "sub", "mul", "div", "matmul", "where", "maximum", "minimum", "pow"})
 _LONGEST_COMPOSED: Final = 14
@@ -59,7 +61,7 @@ class Reading:
             return value
         given = [self.base(value_id) for value_id in op.inputs]
         there = self.array(op.inputs[0])
-        if op.kind in _SHAPE_ONLY and there is not None and equal(here, there, self.floor):
+        if op.kind in _IDLE and there is not None and equal(here, there, self.floor):
             return given[0]
         first = self._made.setdefault((op.kind, op.outputs.index(value), *given), value)
         before = self.array(first)
@@ -96,10 +98,16 @@ class Reading:
 
     def inputs(self, op: Op) -> list[int]:
         """What an operator takes; before it was repeated, where the operator would have done that by itself."""
-        given = [self.base(value) for value in op.inputs]
-        return [self._unrepeated(value) for value in given] if op.kind in _REPEATING else given
+        if op.kind in _REPEATING:
+            return [self._unrepeated(value) for value in op.inputs]
+        return [self.base(value) for value in op.inputs]
 
-    def _unrepeated(self, value: int) -> int:
+    def _unrepeated(self, taken: int) -> int:
+        value = self.base(taken)
+        first, given = self.array(value), self.array(taken)
+        # What was repeated on an axis that then is one with another does not repeat by itself.
+        if first is None or given is None or without_ones(first.shape) != without_ones(given.shape):
+            return value
         op = self.op(value)
         if op is None or op.kind != "expand" or not op.inputs:
             return value
@@ -162,6 +170,8 @@ class Reading:
             for form in (elementwise(given, made, self.floor), over_axes(given, made, self.floor)):
                 if form is not None and form.family in _COMPOSED:
                     return form
+            if joined and (rotation := rotated(given, made, self.floor)) is not None:
+                return rotation
             form = moved(given.reshape(made.shape), made, self.floor, "roll") if joined else None
         if form is None or form.family == "identity":
             return None

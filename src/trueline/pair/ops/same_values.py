@@ -20,7 +20,7 @@ SAMPLE: Final = 4096
 MASKED: Final = -1e4
 # Masked values lie so many times further from zero than all others.
 _MASK_MARGIN: Final = 100.0
-_MOST_AXES: Final = 5
+_MOST_AXES: Final = 6
 
 
 def floats(value: Array) -> Floats:
@@ -112,7 +112,7 @@ class Turn:
 
 def turns(here: tuple[int, ...], there: tuple[int, ...]) -> Iterator[Turn]:
     """Orders of axes, other than the present one, in which a value of one shape may be one of the other."""
-    here, there = _without_ones(here), _without_ones(there)
+    here, there = without_ones(here), without_ones(there)
     if len(here) >= len(there):
         for order in _orders(len(here)):
             yield Turn(here, order)
@@ -128,7 +128,8 @@ def _orders(axes: int) -> Iterator[tuple[int, ...]]:
         yield from (order for order in permutations(present) if order != present)
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape without its axes of one element."""
     return tuple(size for size in shape if size != 1)
 
 

@@ -56,21 +56,29 @@ def over_axes(given: Array, made: Array, floor: float, kind: str = "") -> Form |
         return None
     with np.errstate(all="ignore"):
         if given.size == made.size:
-            return _softmax(given, made, floor) or _normalised(given, made, floor)
+            return _softmax(given, made, floor, kind) or _normalised(given, made, floor)
         return _reduction(given, made, floor, kind)
 
 
-def _softmax(given: Array, made: Array, floor: float) -> Form | None:
+def _softmax(given: Array, made: Array, floor: float, kind: str = "") -> Form | None:
     found = floats(made)
-    if float(found.min()) < 0.0 < float(found.max()) or float(found.max()) > 1.0 + floor:
+    if not np.isfinite(found).any() or np.nanmin(found) < 0.0 < np.nanmax(found) or np.nanmax(found) > 1.0 + floor:
         return None
     for axis in reversed(range(given.ndim)):
-        if given.shape[axis] < 2:
-            continue
         for name, function in (("softmax", softmax), ("log_softmax", _log_softmax)):
-            if equal(function(given, axis), made, floor):
+            # Over an axis of one element it is only one if the operator says so.
+            if given.shape[axis] < 2 and name != kind:
+                continue
+            if equal(_or_as_made(function(given, axis), found), made, floor):
                 return Form(name, "softmax", _along(function, axis), {"axis": axis - given.ndim})
     return None
+
+
+def _or_as_made(shares: Floats, made: Floats) -> Floats:
+    """Where all is masked there are no shares, and each framework gives something else."""
+    return (
+        floats(np.where(np.isnan(shares), made.reshape(shares.shape), shares)) if shares.size == made.size else shares
+    )
 
 
 def _along(function: Callable[[Array, int], Floats], axis: int) -> Callable[[Array], Array]:
@@ -157,6 +165,8 @@ def _with_eps(
     top, below = parts(given)
     wanted = floats(made).reshape(given.shape)
     ratio = np.square(top / np.where(wanted == 0, np.nan, wanted)) - below
+    if np.isnan(ratio).all():
+        return None
     eps = float(np.nanmedian(ratio))
     # What is left of an eps within the rounding of the squares is none.
     for tried in (eps, 0.0):

@@ -101,8 +101,9 @@ class Force(Question[ForcedRun]):
     """Run the model once, each of ``calls`` on the known arrays; ``known`` None are those of its last recording.
 
     With ``collect`` the gradients and buffers of units come along, and nothing is compared with what is not known yet.
-    With ``perturbed``, a seed, all that is forced is moved by a rounding unit. With ``reshaped`` the benchmark's
-    outputs are passed on in place of those that have another size too. Without ``backward`` units give no gradients.
+    With ``perturbed``, a seed, all that is forced is moved by a rounding unit; with ``operators`` also what each
+    operator between the calls gives. With ``reshaped`` the benchmark's outputs are passed on in place of those that
+    have another size too. Without ``backward`` units give no gradients.
     """
 
     inputs: Sequence[Array]
@@ -111,5 +112,6 @@ class Force(Question[ForcedRun]):
     train: bool
     collect: bool = False
     perturbed: int | None = None
+    operators: bool = False
     reshaped: bool = False
     backward: bool = True

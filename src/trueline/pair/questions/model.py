@@ -20,8 +20,15 @@ class Forward(Question[Sequence[Array]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Operators(Question[Sequence[str]]):
-    """The names of the operators that the inputs go through in evaluation, in lower case."""
+class RanOperators:
+    """The names of operators in lower case, by the path of the module whose own code runs them."""
+
+    by_module: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operators(Question[RanOperators]):
+    """The operators that the inputs go through in evaluation."""
 
     inputs: Sequence[Array]
 

@@ -193,7 +193,8 @@ class Train(Question[Sequence[float]]):
     """The losses of a few steps on given batches; the model is afterwards as it was.
 
     With ``loss`` it is the user's, and the last array of a batch its labels; ``optimizer``: the user's is used.
-    ``perturbed`` is a seed: layers are then moved by ``ulps`` rounding units at most.
+    ``perturbed`` is a seed: layers are then moved by ``ulps`` rounding units at most; with ``operators`` every
+    operator's output by one.
     """
 
     batches: Sequence[Sequence[Array]]
@@ -202,6 +203,7 @@ class Train(Question[Sequence[float]]):
     optimizer: bool
     perturbed: int | None = None
     ulps: int = 1
+    operators: bool = False
 
 
 @dataclass(frozen=True, slots=True)

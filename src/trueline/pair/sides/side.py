@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -54,9 +54,9 @@ class Side(Guest):
         """
         return self.answer(Forward(inputs, train, perturbed, ulps))
 
-    def ops(self, inputs: Sequence[Array]) -> frozenset[str]:
-        """The names of the operators that these inputs go through, in lower case."""
-        return frozenset(self.answer(Operators(inputs)))
+    def ops(self, inputs: Sequence[Array]) -> Mapping[str, Sequence[str]]:
+        """The names of the operators that these inputs go through, in lower case, by the module that runs them."""
+        return self.answer(Operators(inputs)).by_module
 
 
 def _left_out(content: Content) -> Iterator[Message]:
