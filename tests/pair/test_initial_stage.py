@@ -11,7 +11,7 @@ from pair.sides import side_of
 
 from trueline.pair.aligning.aligned import align_sides
 from trueline.pair.blame import Cause, StageResult, StageVerdict
-from trueline.pair.parameters.initial_stage import initial_stage
+from trueline.pair.parameters.initial_stage import built_weights, initial_stage
 from trueline.pair.sides.side import Side
 
 
@@ -24,7 +24,8 @@ class Started:
 
     def found(self, bench: str, port: str) -> StageResult:
         there, here = (self._side(f"torch_initial:{bench}"), self._side(f"mindspore_initial:{port}"))
-        return initial_stage(there, here, align_sides(there.describe(), here.describe()))
+        aligned = align_sides(there.describe(), here.describe())
+        return initial_stage(there, here, aligned, built_weights(there, here))
 
     def _side(self, text: str) -> Side:
         if text not in self._sides:

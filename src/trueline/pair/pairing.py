@@ -21,6 +21,7 @@ from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
 from trueline.pair.aligning.by_values import align_by_values
+from trueline.pair.aligning.divided import with_pieces
 from trueline.pair.aligning.random_weights import move_weights
 from trueline.pair.backward.stage import backward_stage
 from trueline.pair.blame import Blame, Stage, StageResult, StageVerdict, moves_curve
@@ -32,7 +33,7 @@ from trueline.pair.graft.places import check_module
 from trueline.pair.graft.run import Grafted, run_grafts
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
-from trueline.pair.parameters.initial_stage import initial_stage
+from trueline.pair.parameters.initial_stage import built_weights, initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
 from trueline.pair.places import placed
 from trueline.pair.questions.described import Described
@@ -168,12 +169,14 @@ class _Pairing:
         progress("data")
         stages = [data_stage(bench, port, self.parts)]
         progress("parameters")
+        # What the factories drew is to be seen before it is overwritten.
+        built = built_weights(bench, port)
         self._give_weights(inputs)
         seen = (
             bench.answer(Record(inputs, train=False, send=True)),
             port.answer(Record(inputs, train=False, send=False)),
         )
-        aligned = align_sides(*self.described, seen, options.rules)
+        aligned = with_pieces(align_sides(*self.described, seen, options.rules))
         aligned = align_by_values(port, aligned, seen, inputs) or aligned
         stages.append(parameter_stage(aligned))
         progress("weights")
@@ -196,7 +199,7 @@ class _Pairing:
             stages.append(backward)
             return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
         progress("initial")
-        stages.append(initial_stage(bench, port, aligned))
+        stages.append(initial_stage(bench, port, aligned, built))
         progress("loss")
         stages.append(loss_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         stages.append(backward)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from trueline.compare.align.matching import Matching, less_sure
 from trueline.compare.align.result import Layout, Pair, Reason
 from trueline.compare.align.shapes import layout
+from trueline.compare.align.spelling import part_likeness
 from trueline.compare.align.tree import Node, Tag, Tensor
 from trueline.model.finding import Certainty
 
@@ -57,6 +58,9 @@ class Pairing:
         for a, b in self._alone(owned_a, owned_b, _left):
             if not (a.leaf in _names(there) or b.leaf in _names(here)):
                 self.take(a, b, Reason.RENAMED, less_sure(Certainty.LIKELY, node.certainty))
+        for a, b in _likest(self.free(owned_a), self.free(owned_b)):
+            if not (a.leaf in _names(there) or b.leaf in _names(here)):
+                self.take(a, b, Reason.RENAMED, less_sure(Certainty.LIKELY, node.certainty))
 
     def _any(self, tags: Mapping[Tag, Tensor]) -> bool:
         return any(id(tensor) in self.taken for tensor in tags.values())
@@ -83,6 +87,25 @@ class Pairing:
             for spelling, found in by_a.items()
             if len(found) == 1 and len(by_b.get(spelling, ())) == 1
         ]
+
+
+def _likest(here: Iterable[Tensor], there: Iterable[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """Of one kind and shape, those whose names are more like each other's than like any other's."""
+    by_a, by_b = _spelled(here, _left), _spelled(there, _left)
+    found: list[tuple[Tensor, Tensor]] = []
+    for spelling, mine in by_a.items():
+        theirs = by_b.get(spelling, [])
+        best_b = {id(a): _best(a, theirs) for a in mine}
+        best_a = {id(b): _best(b, mine) for b in theirs}
+        found += [(a, b) for a in mine if (b := best_b[id(a)]) is not None and best_a[id(b)] is a]
+    return found
+
+
+def _best(tensor: Tensor, others: Sequence[Tensor]) -> Tensor | None:
+    """The one whose name is most like a tensor's; None where several are as like, or none is at all."""
+    ranked = sorted(others, key=lambda other: -part_likeness(tensor.leaf, other.leaf))
+    likeness = [part_likeness(tensor.leaf, other.leaf) for other in ranked[:2]]
+    return ranked[0] if likeness and likeness[0] > (likeness[1] if len(likeness) > 1 else 0.0) else None
 
 
 def _spelled(tensors: Iterable[Tensor], spell: Callable[[Tensor], Hashable]) -> dict[Hashable, list[Tensor]]:

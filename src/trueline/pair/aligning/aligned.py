@@ -12,8 +12,10 @@ from trueline.compare.align import Item, Rules, Structure, align
 from trueline.compare.align.shapes import layout
 from trueline.model.key import Key, Kind
 from trueline.model.run import CallInfo, ParamInfo
+from trueline.pair.aligning.layouts import lain_alike
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.aligning.uncrossing import uncrossed
+from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import GetWeights, PutWeights
 from trueline.pair.questions.recording import Recording
@@ -24,7 +26,10 @@ _COUNTER = "num_batches_tracked"
 
 @dataclass(frozen=True)
 class Aligned:
-    """Pairs, what is left over, and modules of the port with the benchmark's path."""
+    """Pairs, what is left over, and modules of the port with the benchmark's path.
+
+    ``pieces`` are tensors that one side has in one piece and the other in several.
+    """
 
     bench: Described
     port: Described
@@ -32,6 +37,7 @@ class Aligned:
     only_bench: Sequence[ParamInfo]
     only_port: Sequence[ParamInfo]
     modules: Mapping[str, str]
+    pieces: Sequence[Pieces] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -78,6 +84,7 @@ def align_sides(
         )
         for pair in alignment.pairs
     ]
+    pairs = lain_alike(pairs, bench, port)
     if recordings is not None:
         pairs = uncrossed(pairs, recordings)
     paths = {module.path for module in bench.modules}
@@ -107,6 +114,10 @@ def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:
     if fitting:
         weights = bench.answer(GetWeights([pair.bench.name for pair in fitting]))
         port.answer(PutWeights({pair.port.name: pair.laid(weights[pair.bench.name]) for pair in fitting}))
+    if aligned.pieces:
+        names = [parameter.name for pieces in aligned.pieces for parameter in pieces.bench]
+        weights = bench.answer(GetWeights(names))
+        port.answer(PutWeights(dict(item for pieces in aligned.pieces for item in pieces.laid(weights))))
     return len(fitting)
 
 

@@ -12,7 +12,9 @@ from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned, is_tensor, left_over
+from trueline.pair.aligning.divided import with_pieces
 from trueline.pair.aligning.in_order import in_order
+from trueline.pair.aligning.layouts import lain_alike
 from trueline.pair.aligning.nesting import same_holders
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.questions.described import Described
@@ -31,7 +33,7 @@ def align_by_values(
     found = _traced(port, aligned, sides, recordings, inputs)
     tensors = dict(_tensors(sides, found))
     tensors |= dict(_loose(sides, found, tensors))
-    made = _made(aligned, sides, tensors, recordings)
+    made = with_pieces(_made(aligned, sides, tensors, recordings))
     left = [len(one.only_bench) + len(one.only_port) for one in (made, aligned)]
     return made if left[0] < left[1] else None
 
@@ -163,8 +165,8 @@ def _made(
     for path, other in tensors.items():
         bench, port = sides[0].tensors[other], sides[1].tensors[path]
         pairs.append(ParamPair(bench, port, other, path, layout(bench.shape, port.shape), Certainty.LIKELY))
-    holders = same_holders(aligned.bench, aligned.port, pairs, recordings)
-    modules = {path: other for path, other in holders.items() if other is not None}
+    pairs = lain_alike(pairs, aligned.bench, aligned.port)
+    modules = same_holders(aligned.bench, aligned.port, pairs, recordings)
     return Aligned(
         aligned.bench,
         aligned.port,

@@ -98,11 +98,12 @@ def _pads(padding: Json, axis: int) -> str | tuple[int, int]:
     """ "same", or what is added before and after an axis."""
     if not isinstance(padding, list | tuple):
         return "same"
-    before, after = padding[axis]
+    # A layer of fewer axes, as a convolution over a sequence for one over pictures, has one of length 1 more there.
+    before, after = padding[axis] if axis < len(padding) else (0, 0)
     return before, after
 
 
 def _at(value: Json, axis: int) -> int:
-    number = value[axis] if isinstance(value, list | tuple) else value
+    number = value[min(axis, len(value) - 1)] if isinstance(value, list | tuple) else value
     assert isinstance(number, int | float)
     return int(number)

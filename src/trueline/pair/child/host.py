@@ -21,6 +21,7 @@ from trueline.pair.questions.described import Describe, Load
 from trueline.pair.questions.forced import Force
 from trueline.pair.questions.live import RunLive
 from trueline.pair.questions.model import (
+    BuiltWeights,
     Compiler,
     DrawWeights,
     Forward,
@@ -58,6 +59,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     GradientsBetween: "block_gradients.gradients_between",
     MeasureSlopes: "finite_differences.measure_slopes",
     CustomBackwards: "finite_differences.custom_backwards",
+    BuiltWeights: "initial_weights.built_weights",
     DrawWeights: "initial_weights.draw_weights",
     LoadParts: "parts.load_parts",
     Loss: "losses.compute_losses",
@@ -94,6 +96,7 @@ class Host:
         self.side = ""
         self.model: Network = None
         self.asked: Asked | None = None
+        self.by_factory = False
         self.parts: Mapping[str, Part] = {}
         self.made: dict[str, UserObject] = {}
         self.templates: Mapping[tuple[str, int], Template] = {}
@@ -120,6 +123,7 @@ class Host:
     def _build(self, content: Content) -> tuple[Content, list[Array]]:
         self.side = content["side"]
         self.asked = Asked.arrived(content)
-        self.model, self._adapter = build(self.asked)
+        made = build(self.asked)
+        self.model, self._adapter, self.by_factory = made.model, made.adapter, made.by_factory
         self._adapter.steady.work_in_order()
         return {"left_out": told()}, []

@@ -47,6 +47,11 @@ def level(value: Array, reference: Array) -> float:
     if not value.size:
         return 0.0
     here, there = floats(value).reshape(-1), floats(reference).reshape(-1)
+    with np.errstate(all="ignore"):
+        gap, scale = float(np.abs(here - there).max()), float(np.abs(there).max())
+    if math.isfinite(gap) and 0.0 < scale < -MASKED:
+        # Nothing is masked, and all is finite: mostly so.
+        return gap / scale
     finite = np.isfinite(there)
     if not finite.all():
         odd = ~finite

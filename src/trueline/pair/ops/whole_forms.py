@@ -181,7 +181,10 @@ def _parallel(given: Floats, made: Floats, centred: bool, floor: float) -> bool:
     """Whether a stretch has only been shortened or lengthened."""
     given = given - given.mean() if centred else given
     here, there = float(np.sqrt(np.square(given).sum())), float(np.sqrt(np.square(made).sum()))
-    return bool(here and there) and level(made / there, given / here) <= 10 * floor
+    if not (here and there):
+        return False
+    shortened = given / here
+    return bool(np.abs(made / there - shortened).max() <= 10 * floor * np.abs(shortened).max())
 
 
 def masked(given: Array, made: Array, floor: float) -> Form | None:

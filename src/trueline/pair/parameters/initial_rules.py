@@ -17,7 +17,7 @@ from trueline.model.message import Message, message
 LEAST_SHARE: Final = 0.05
 # So many standard errors are no chance any more, with as many parameters as a network has.
 _ERRORS: Final = 4.5
-_ENOUGH_FOR_SHAPE: Final = 1000
+ENOUGH_FOR_SHAPE: Final = 1000
 _ENOUGH_FOR_SPREAD: Final = 32
 _ENOUGH_TO_POOL: Final = 10
 _NORMAL: Final = 3.0
@@ -71,7 +71,7 @@ class Drawn:
     @property
     def shape(self) -> Shape:
         """What the distribution looks like, where there are enough numbers to tell."""
-        if self.count < _ENOUGH_FOR_SHAPE or not self.std:
+        if self.count < ENOUGH_FOR_SHAPE or not self.std:
             return Shape.UNKNOWN
         furthest = max(abs(self.high - self.mean), abs(self.low - self.mean)) / self.std
         for shape, least, most, reach in _SHAPES:
@@ -83,7 +83,7 @@ class Drawn:
     def error(self) -> float:
         """How far, as a share of itself, the standard deviation may be off by chance."""
         # Of a few numbers the kurtosis itself tells nothing.
-        kurtosis = self.kurtosis if self.count >= _ENOUGH_FOR_SHAPE else max(self.kurtosis, _NORMAL)
+        kurtosis = self.kurtosis if self.count >= ENOUGH_FOR_SHAPE else max(self.kurtosis, _NORMAL)
         return math.sqrt(max(kurtosis - 1.0, 0.1) / (4.0 * self.count))
 
 
@@ -117,16 +117,28 @@ def log_ratio(bench: Drawn, port: Drawn) -> float:
 
 def pooled_differ(pairs: list[tuple[Drawn, Drawn]]) -> bool:
     """Whether many small parameters together differ, though chance could explain each."""
-    pairs = [pair for pair in pairs if min(drawn.count for drawn in pair) >= _ENOUGH_TO_POOL]
+    pairs = _pooled(pairs)
     if len(pairs) < 2:
         return False
     weights = [min(bench.count, port.count) for bench, port in pairs]
-    total = sum(weights)
-    mean = sum(weight * log_ratio(*pair) for weight, pair in zip(weights, pairs, strict=True)) / total
+    mean = sum(weight * log_ratio(*pair) for weight, pair in zip(weights, pairs, strict=True)) / sum(weights)
+    return abs(mean) > max(2 * LEAST_SHARE, pooled_error(pairs))
+
+
+def pooled_error(pairs: list[tuple[Drawn, Drawn]]) -> float:
+    """How far apart, on a logarithmic scale, chance may bring the standard deviations of small parameters together."""
+    pairs = _pooled(pairs)
+    if len(pairs) < 2:
+        return math.inf
+    weights = [min(bench.count, port.count) for bench, port in pairs]
     errors = [
         weight * math.hypot(bench.error, port.error) for weight, (bench, port) in zip(weights, pairs, strict=True)
     ]
-    return abs(mean) > max(2 * LEAST_SHARE, _ERRORS * math.hypot(*errors) / total)
+    return _ERRORS * math.hypot(*errors) / sum(weights)
+
+
+def _pooled(pairs: list[tuple[Drawn, Drawn]]) -> list[tuple[Drawn, Drawn]]:
+    return [pair for pair in pairs if min(drawn.count for drawn in pair) >= _ENOUGH_TO_POOL]
 
 
 @dataclass(frozen=True, slots=True)

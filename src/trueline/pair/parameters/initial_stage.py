@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,16 +16,28 @@ from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict
-from trueline.pair.parameters.initial_rules import Drawn, Rule, allowed, differ, log_ratio, pooled_differ, rules
+from trueline.pair.parameters.initial_rules import (
+    ENOUGH_FOR_SHAPE,
+    Drawn,
+    Rule,
+    allowed,
+    differ,
+    log_ratio,
+    pooled_differ,
+    pooled_error,
+    rules,
+)
 from trueline.pair.parameters.param_words import role_of
 from trueline.pair.questions.described import Described
-from trueline.pair.questions.model import DrawWeights
+from trueline.pair.questions.model import BuiltWeights, DrawWeights
 from trueline.pair.sides.side import Side
 
-_SEEDS: Final = 5
-_SEEDS_OF_LARGE: Final = 1
-# A model with more elements takes long to build, and has values enough with one seed.
+# Besides what was drawn as the model was built: one, and more where these tell more.
+_FURTHER_SEEDS: Final = ((1,), (2, 3, 4))
+# A model with more elements takes long to build, and has values enough as it was built.
 _LARGE_ELEMENTS: Final = 10_000_000
+# How many a parameter has, as BuiltWeights says.
+_NUMBERS: Final = 7
 _MOST_NAMES: Final = 3
 _MOST_SHOWN: Final = 64
 # Beyond this a parameter alone has too few numbers to tell its spread.
@@ -47,27 +59,93 @@ class _One:
     fans: tuple[tuple[int, int] | None, tuple[int, int] | None]
 
 
-def initial_stage(bench: Side, port: Side, aligned: Aligned, *, seeds: int | None = None) -> StageResult:
-    """Let both sides build their model again for several seeds, and compare the distributions."""
-    pairs = [pair for pair in aligned.pairs if _counts(pair)]
-    if seeds is None:
-        seeds = _SEEDS if sum(math.prod(pair.bench.shape) for pair in pairs) < _LARGE_ELEMENTS else _SEEDS_OF_LARGE
-    arrays: list[Array] = []
-    for side, names in ((bench, [pair.bench.name for pair in pairs]), (port, [pair.port.name for pair in pairs])):
-        drawn = side.answer(DrawWeights(names, list(range(1, seeds + 1))))
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The numbers of every parameter of both sides as they were built, before they were given other values.
+
+    A side that a factory has not built has None.
+    """
+
+    bench: Mapping[str, Array] | None
+    port: Mapping[str, Array] | None
+
+
+def built_weights(bench: Side, port: Side) -> Built:
+    """What both sides have drawn as they were built."""
+    found: list[dict[str, Array] | None] = []
+    for side in (bench, port):
+        names = [parameter.name for parameter in side.describe().parameters if "float" in parameter.dtype]
+        numbers = side.answer(BuiltWeights(names))
+        found.append(dict(zip(names, numbers, strict=True)) if numbers is not None else None)
+    return Built(*found)
+
+
+def initial_stage(bench: Side, port: Side, aligned: Aligned, built: Built) -> StageResult:
+    """Compare the distributions of what both sides draw: as built, and for seeds more while these tell more."""
+    for side, drawn in ((bench, built.bench), (port, built.port)):
         if drawn is None:
             text = message("pair_update.initial_ready", side=str(side.entry))
             return StageResult(Stage.INITIAL, StageVerdict.SKIPPED, text)
-        arrays.append(drawn)
-    all_of = list(_drawn(aligned, pairs, arrays[0], arrays[1]))
+    pairs = [pair for pair in aligned.pairs if _counts(pair)]
+    names = [pair.bench.name for pair in pairs], [pair.port.name for pair in pairs]
+    rows = _as_built(built.bench, names[0]), _as_built(built.port, names[1])
+    all_of = list(_drawn(aligned, pairs, *rows))
+    large = sum(math.prod(pair.bench.shape) for pair in pairs) >= _LARGE_ELEMENTS
+    for seeds in () if large else _FURTHER_SEEDS:
+        there, here = bench.answer(DrawWeights(names[0], seeds)), port.answer(DrawWeights(names[1], seeds))
+        if there is None or here is None:
+            break
+        rows = np.concatenate([rows[0], there]), np.concatenate([rows[1], here])
+        all_of = list(_drawn(aligned, pairs, *rows))
+        if _told(all_of):
+            break
     apart = _apart(all_of)
     blames = list(_blames(aligned, apart))
-    numbers = {"count": len(all_of), "seeds": seeds}
+    numbers = {"count": len(all_of), "seeds": len(rows[0])}
     if not blames:
         text, out = message("pair_update.initial_passed", **numbers), message("pair_update.initial_rules_out")
         return StageResult(Stage.INITIAL, StageVerdict.PASSED, text, rules_out=out)
     text = message("pair_update.initial_found", apart=len(apart), **numbers)
     return StageResult(Stage.INITIAL, StageVerdict.FOUND, text, blames)
+
+
+def _as_built(built: Mapping[str, Array] | None, names: Sequence[str]) -> Array:
+    """What a side drew as it was built, like that of one seed."""
+    missing = np.full(_NUMBERS, np.nan)
+    return np.stack([[(built or {}).get(name, missing) for name in names]]).reshape(1, len(names), _NUMBERS)
+
+
+def _told(all_of: Sequence[_One]) -> bool:
+    """Whether further seeds would tell no more: of each kind a tenth shows, and its shape where it matters.
+
+    Shapes tell rules apart: of what differs, and of weights, which one rule may draw in several shapes.
+    """
+    kinds: dict[tuple[str, str], list[_One]] = {}
+    for weight in all_of:
+        if not (weight.bench.constant and weight.port.constant):
+            kinds.setdefault((weight.kind, weight.role), []).append(weight)
+    for members in kinds.values():
+        small = [(weight.bench, weight.port) for weight in members if _is_small(weight)]
+        if small and pooled_error(small) > _COARSE:
+            return False
+        shaped = any(len(weight.pair.bench.shape) > 1 or differ(weight.bench, weight.port) for weight in members)
+        if shaped and max(map(_drawn_count, members)) < ENOUGH_FOR_SHAPE:
+            return False
+    return True
+
+
+def _drawn_count(weight: _One) -> float:
+    """How many numbers there are of it, on the side that has fewer of those that draw them."""
+    return min(drawn.count for drawn in (weight.bench, weight.port) if not drawn.constant)
+
+
+def _is_small(weight: _One) -> bool:
+    """Whether it has too few numbers to tell by itself, and nothing is told of it yet."""
+    return (
+        not weight.bench.constant
+        and not differ(weight.bench, weight.port)
+        and allowed(weight.bench, weight.port) > _COARSE
+    )
 
 
 def _counts(pair: ParamPair) -> bool:
@@ -113,11 +191,7 @@ def _apart(all_of: Sequence[_One]) -> list[_One]:
     apart = {id(weight) for weight in all_of if differ(weight.bench, weight.port)}
     small: dict[tuple[str, str], list[_One]] = {}
     for parameter in all_of:
-        if (
-            id(parameter) not in apart
-            and not parameter.bench.constant
-            and allowed(parameter.bench, parameter.port) > _COARSE
-        ):
+        if _is_small(parameter):
             small.setdefault((parameter.kind, parameter.role), []).append(parameter)
     for members in small.values():
         if pooled_differ([(weight.bench, weight.port) for weight in members]):

@@ -56,11 +56,20 @@ class Settle(Question[int]):
 
 
 @dataclass(frozen=True, slots=True)
+class BuiltWeights(Question[Array | None]):
+    """The numbers of every parameter as it is now: an array of names by 7; None where no factory has built the model.
+
+    Count, means of the first four powers, least, largest; NaN for a parameter without values.
+    """
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class DrawWeights(Question[Array | None]):
     """Build the model again for each seed, and take the numbers of every parameter: an array of seeds by names by 7.
 
-    Count, means of the first four powers, least, largest; NaN for a parameter without values. None where there is only
-    one model, which cannot be built again.
+    None where there is only one model, which cannot be built again.
     """
 
     names: Sequence[str]

@@ -19,6 +19,7 @@ class Side(Guest):
     """The model of one entry point; ``questions/`` is what it can be asked for."""
 
     HOST: ClassVar[str] = "trueline.pair.child.host"
+    _ops: Mapping[str, Sequence[str]] | None = None
 
     def answer(self, question: Question[Answer]) -> Answer:
         """What its process answers to a question."""
@@ -55,8 +56,13 @@ class Side(Guest):
         return self.answer(Forward(inputs, train, perturbed, ulps))
 
     def ops(self, inputs: Sequence[Array]) -> Mapping[str, Sequence[str]]:
-        """The names of the operators that these inputs go through, in lower case, by the module that runs them."""
-        return self.answer(Operators(inputs)).by_module
+        """The names of the operators that inputs go through, in lower case, by the module that runs them.
+
+        Asked once: inputs of another size go through the same.
+        """
+        if self._ops is None:
+            self._ops = self.answer(Operators(inputs)).by_module
+        return self._ops
 
 
 def _left_out(content: Content) -> Iterator[Message]:
