@@ -214,6 +214,25 @@ def test_a_clamp_that_has_no_effect_in_the_benchmark_is_there_all_the_same() -> 
     assert "not in the benchmark" not in found.edit.text("en")
 
 
+def test_work_that_is_laid_out_otherwise_is_no_cause_beside_one() -> None:
+    def bench(s: Any, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = s.qkv(x).chunk(3, -1)
+        found = (q @ k.transpose(1, 2) / 4).softmax(-1) @ v
+        return (found.transpose(0, 1) @ s.out.weight.t()).transpose(0, 1)
+
+    def port(s: Any, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = s.qkv(x).chunk(3, -1)
+        return ((q @ k.transpose(1, 2)).softmax(-1) @ v) @ s.out.weight.t()
+
+    def right(s: Any, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = s.qkv(x).chunk(3, -1)
+        return ((q @ k.transpose(1, 2) / 4).softmax(-1) @ v) @ s.out.weight.t()
+
+    assert explained(bench, right) == []
+    # What is wrong before it does not make another order of axes a cause.
+    assert not [one for one in explained(bench, port) if one.confirmed and one.cause is Cause.TRANSPOSE]
+
+
 def test_what_is_only_another_name_for_a_whole_value_is_no_operator() -> None:
     def whole(s: Any, x: torch.Tensor) -> torch.Tensor:
         return s.out(torch.nn.functional.pad(x, (0, 0))[:, :, None][:, :, 0] * 1.5)

@@ -16,6 +16,7 @@ from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
+from trueline.pair.ops.needed import needed
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
@@ -115,7 +116,7 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
     edits = [change for change in found if change.kind is not EditKind.LAYOUT]
     # An order of axes is changed where it becomes another one.
-    edits = edits or [sides.turned(change) for change in found]
+    edits = needed(sides, edits) or [sides.turned(change) for change in found]
     masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
     if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
         yield Parting(

@@ -1,0 +1,67 @@
+"""Which edits are needed: what the port's own operators make of the benchmark's values at the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from trueline.kernel.array import Array
+from trueline.pair.ops.edits import Edit, EditKind
+from trueline.pair.ops.graph_alignment import Beside
+from trueline.pair.ops.op_graph import Op
+from trueline.pair.ops.reading import Reading
+from trueline.pair.ops.same_values import equal
+
+_DEEPEST: Final = 60
+_ROOM: Final = 4.0
+# An operator that is missing or too many may be so only because a mistake before it hides that it is not.
+_DOUBTFUL: Final = (EditKind.MISSING, EditKind.EXTRA, EditKind.LAYOUT, EditKind.TURNED)
+
+
+def needed(sides: Beside, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits whose value is not the benchmark's already once those before them are made."""
+    left = list(edits)
+    for edit in edits:
+        wanted, own = sides.bench.array(edit.bench), sides.port.array(edit.port)
+        if edit.kind not in _DOUBTFUL or wanted is None:
+            continue
+        others = [other for other in left if other is not edit and other.port != edit.port]
+        known = {other.port: array for other in others if (array := sides.bench.array(other.bench)) is not None}
+        made = _made(sides.port, edit.port, known, {})
+        if made is not None and made is not own and equal(made, wanted, _ROOM * sides.floor):
+            left = [other for other in left if other is not edit]
+    return left
+
+
+def _made(
+    port: Reading, value: int, known: Mapping[int, Array], seen: dict[int, Array | None], depth: int = 0
+) -> Array | None:
+    """What the port makes where some of its values are the benchmark's; None where an operator is not understood."""
+    base, own = port.base(value), port.array(value)
+    if base in known:
+        return known[base].reshape(own.shape) if own is not None and own.size == known[base].size else None
+    if value in seen or depth > _DEEPEST:
+        return seen.get(value)
+    op = port.graph.maker.get(value)
+    found = own
+    if op is not None and op.module is None and own is not None:
+        given = [_made(port, one, known, seen, depth + 1) for one in op.inputs]
+        if any(made is not port.array(one) for made, one in zip(given, op.inputs, strict=True)):
+            found = _again(port, op, value, given, own)
+    seen[value] = found
+    return found
+
+
+def _again(port: Reading, op: Op, value: int, given: Sequence[Array | None], own: Array) -> Array | None:
+    """What an operator makes of other inputs."""
+    done, arrays = port.done(op), [array for array in given if array is not None]
+    if done is None or len(arrays) < len(given) or op.outputs[0] != value:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            made = done.again(arrays)
+    except (ValueError, IndexError):
+        return None
+    return made.reshape(own.shape) if made.size == own.size else None
