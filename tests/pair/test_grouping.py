@@ -71,9 +71,10 @@ def curve() -> Blame:
 
 def paired(*blames: Blame) -> Paired:
     stages = [StageResult(Stage.FORWARD, StageVerdict.FOUND, Message("pair_update.rules_out"), blames)]
-    forward = types.SimpleNamespace(modules=3, checks=9)
+    forward = types.SimpleNamespace(modules=3, checks=9, left_out=None)
     given = {"bench": "b:Net", "port": "p:Net", "inputs": [], "stages": stages, "forward": forward}
-    return cast(Paired, types.SimpleNamespace(**given, blames=list(blames)))
+    rest: dict[str, object] = {"notes": [], "grafts": [], "shorter": None}
+    return cast(Paired, types.SimpleNamespace(**given, **rest, blames=list(blames)))
 
 
 def numbers(found: Grouped) -> dict[str, int | None]:
