@@ -176,7 +176,7 @@ class _Pairing:
             bench.answer(Record(inputs, train=False, send=True)),
             port.answer(Record(inputs, train=False, send=False)),
         )
-        aligned = with_pieces(align_sides(*self.described, seen, options.rules))
+        aligned = with_pieces(align_sides(*self.described, seen, options.rules), seen)
         aligned = align_by_values(port, aligned, seen, inputs) or aligned
         stages.append(parameter_stage(aligned))
         progress("weights")

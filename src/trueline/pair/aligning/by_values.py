@@ -33,7 +33,7 @@ def align_by_values(
     found = _traced(port, aligned, sides, recordings, inputs)
     tensors = dict(_tensors(sides, found))
     tensors |= dict(_loose(sides, found, tensors))
-    made = with_pieces(_made(aligned, sides, tensors, recordings))
+    made = with_pieces(_made(aligned, sides, tensors, recordings), recordings)
     left = [len(one.only_bench) + len(one.only_port) for one in (made, aligned)]
     return made if left[0] < left[1] else None
 

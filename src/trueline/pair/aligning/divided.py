@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,8 +11,10 @@ from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.spelling import words_of
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
+from trueline.pair.questions.recording import Recording
 
 _MOST_PIECES: Final = 8
 # What a fused layer holds in this order, in whatever order its pieces are defined.
@@ -30,12 +33,19 @@ class _Layer:
         return self.path.rpartition(".")[0]
 
     @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return {leaf: tuple(parameter.shape or ()) for leaf, parameter in self.tensors.items()}
+
+    @property
     def name(self) -> str:
         return self.path.rpartition(".")[2]
 
 
-def with_pieces(aligned: Aligned) -> Aligned:
+def with_pieces(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned:
     """The same, with layers without a counterpart that together are one of the other side's, and the other way."""
+    if not aligned.only_bench or not aligned.only_port:
+        return aligned
+    aligned = _exchanged(aligned, recordings)
     theirs, ours = _layers(aligned.bench, aligned.only_bench), _layers(aligned.port, aligned.only_port)
     holders = {other: path for path, other in aligned.modules.items()}
     found = [
@@ -51,6 +61,77 @@ def with_pieces(aligned: Aligned) -> Aligned:
         only_port=[parameter for parameter in aligned.only_port if id(parameter) not in taken],
         pieces=found,
     )
+
+
+def _exchanged(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned:
+    """The pieces of one layer are given the same: one of them that names have paired changes places with one that is
+    left over and given something else."""
+    for at, lone in enumerate((aligned.only_bench, aligned.only_port)):
+        described = (aligned.bench, aligned.port)[at]
+        given = _given(recordings[at])
+        for layer, other in _strangers(_layers(described, lone), _paired(aligned, at), given):
+            aligned = _swapped(aligned, at, layer, other)
+    return aligned
+
+
+def _strangers(
+    lone: Sequence[_Layer], paired: Mapping[str, _Layer], given: Mapping[str, int]
+) -> Iterator[tuple[_Layer, _Layer]]:
+    """A layer without a counterpart among siblings that share another input, and one with a counterpart that shares
+    theirs."""
+    families: dict[str, list[_Layer]] = {}
+    for layer in lone:
+        families.setdefault(layer.parent, []).append(layer)
+    for family in families.values():
+        shared = Counter(given[layer.path] for layer in family if layer.path in given).most_common(1)
+        if not shared or shared[0][1] < 2:
+            continue
+        strangers = [layer for layer in family if given.get(layer.path) != shared[0][0]]
+        like = [
+            layer
+            for layer in paired.values()
+            if layer.parent == family[0].parent and given.get(layer.path) == shared[0][0]
+        ]
+        if len(strangers) == len(like) == 1 and strangers[0].shapes == like[0].shapes:
+            yield strangers[0], like[0]
+
+
+def _paired(aligned: Aligned, at: int) -> dict[str, _Layer]:
+    described = (aligned.bench, aligned.port)[at]
+    pairs = [(pair.bench, pair.port)[at] for pair in aligned.pairs]
+    return {layer.path: layer for layer in _layers(described, pairs)}
+
+
+def _given(recording: Recording) -> dict[str, int]:
+    """The first input of each layer."""
+    return {call.path: call.ins[0] for call in reversed(recording.calls) if call.ins}
+
+
+def _swapped(aligned: Aligned, at: int, lone: _Layer, paired: _Layer) -> Aligned:
+    """The same with two layers of one side in each other's places."""
+    described = (aligned.bench, aligned.port)[at]
+    instead = {id(parameter): lone.tensors[leaf] for leaf, parameter in paired.tensors.items()}
+    back = {id(lone.tensors[leaf]): parameter for leaf, parameter in paired.tensors.items()}
+
+    def moved(pair: ParamPair) -> ParamPair:
+        found = instead.get(id((pair.bench, pair.port)[at]))
+        if found is None:
+            return pair
+        path = described.paths.get(found.name, found.name)
+        if at:
+            return replace(pair, port=found, port_path=path)
+        return replace(pair, bench=found, bench_path=path)
+
+    modules = dict(aligned.modules)
+    if at:
+        other = modules.pop(paired.path, None)
+        modules |= {lone.path: other} if other is not None else {}
+    else:
+        modules = {path: lone.path if there == paired.path else there for path, there in modules.items()}
+    lone_ones = aligned.only_port if at else aligned.only_bench
+    left = [back.get(id(parameter), parameter) for parameter in lone_ones]
+    made = replace(aligned, pairs=[moved(pair) for pair in aligned.pairs], modules=modules)
+    return replace(made, only_port=left) if at else replace(made, only_bench=left)
 
 
 def _layers(described: Described, lone: Sequence[ParamInfo]) -> list[_Layer]:
