@@ -124,11 +124,12 @@ def known_values(graph: Graph, floor: float) -> dict[str, Array]:
 
 
 def _told(parting: Parting) -> bool:
-    """Whether the two values have names of their own, or the port has the benchmark's elsewhere."""
-    return (
-        parting.available is not None
-        or all(named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes))
-        or (parting.checked and parting.user is not None)
+    """Whether the two values have names of their own, or the port has the benchmark's elsewhere.
+
+    What the port has nowhere is no operand that it could take, but a calculation that differs.
+    """
+    return parting.available is not None or all(
+        named is not None and named.what != "op" for named in (parting.bench_takes, parting.port_takes)
     )
 
 
@@ -157,7 +158,7 @@ def _by_operators(parting: Parting) -> Explanation:
         bench = port = message("pair_explain.form_op", kind=parting.port_op.kind if parting.port_op else "?")
     word = "swapped" if parting.swapped else "exchanged" if parting.exchanged else parting.kind.value
     op = parting.bench_op or parting.port_op
-    if parting.operand is not None and op is not None and op.kind in _OPERANDS:
+    if word in ("missing_op", "extra_op") and parting.operand is not None and op is not None and op.kind in _OPERANDS:
         word = f"{word.removesuffix('_op')}_{_OPERANDS[op.kind]}"
         bench = port = name_in_words(parting.operand)
     params = {"bench": bench, "port": port, "where": _where(parting)}
