@@ -66,7 +66,8 @@ def _shown(
             continue
         # Where the size of the input decides what padding adds, so does what makes it the benchmark's.
         sized = {
-            (candidate.cause, candidate.name): candidate for candidate in differences(modules, provocation.ins[0].shape)
+            (candidate.cause, candidate.name): candidate
+            for candidate in differences(modules, provocation.ins[0].shape if provocation.ins else None)
         }
         tensors = Change(tensors=by_port_leaf(modules, provocation.tensors))
         trials = Trials(port, modules, provoked, tensors)

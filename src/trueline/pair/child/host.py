@@ -21,6 +21,7 @@ from trueline.pair.questions.described import Describe, Load
 from trueline.pair.questions.forced import Force
 from trueline.pair.questions.live import RunLive
 from trueline.pair.questions.model import (
+    AssignedAt,
     BuiltWeights,
     Compiler,
     DrawWeights,
@@ -54,6 +55,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     Force: "forcing.force",
     RunLive: "live.run_live",
     RunModule: "module_run.run_module",
+    AssignedAt: "assigned.assigned_at",
     RunCorrected: "corrected.run_corrected",
     WatchOperators: "op_level.watch_operators",
     GradientsBetween: "block_gradients.gradients_between",

@@ -19,7 +19,7 @@ from trueline.pair.attributes.differences import differences
 from trueline.pair.attributes.latent_causes import latent_causes
 from trueline.pair.attributes.reference import Reference as TryReference
 from trueline.pair.attributes.reference import by_port_leaf
-from trueline.pair.blame import Blame, Cause, Stage, counterpart_name, module_name
+from trueline.pair.blame import EDIT_AT, Blame, Cause, Stage, counterpart_name, module_name
 from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
@@ -31,7 +31,7 @@ from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import Alteration
 from trueline.pair.questions.described import Described
-from trueline.pair.questions.model import GetWeights
+from trueline.pair.questions.model import AssignedAt, GetWeights
 from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
 
@@ -105,7 +105,7 @@ class Causes:
                 {kind: _DEEPER * number for kind, number in fault.floors.items()} if fault.between else fault.floors
             )
             reference = self._reference(fault.matched, fault.reference, floors, modules)
-            blames = find_causes(self.port, modules, reference, stage=stage)
+            blames = [self._where_set(blame) for blame in find_causes(self.port, modules, reference, stage=stage)]
             if fewer:
                 blames += self._lacking(fault, recording, reference, stage, blames)
         own = fault.forward and any(map(_another_class, blames)) and not self._is_framework_layer(fault.matched)
@@ -124,6 +124,21 @@ class Causes:
             *built,
             *(blame for blame in inside if not blame.confirmed),
         ]
+
+    def _where_set(self, blame: Blame) -> Blame:
+        """An attribute that a class of the user's works out by itself is changed there, not where it is built."""
+        change = blame.change
+        if change is None or not change.sets or change.arguments or change.build:
+            return blame
+        name = next(iter(change.sets))
+        lines = [
+            side.answer(AssignedAt(path, name))
+            for side, path in ((self.port, blame.module), (self.bench, blame.other_module))
+        ]
+        edit, line = blame.edit_alone, lines[0]
+        if line is not None and edit is not None:
+            blame = replace(blame, line=line, edit=message(EDIT_AT, place=f"{line.file}:{line.line}", edit=edit))
+        return replace(blame, other_line=lines[1] or blame.other_line)
 
     def _lacking(
         self, fault: Fault, recording: Recording, reference: TryReference, stage: Stage, blames: Collection[Blame]

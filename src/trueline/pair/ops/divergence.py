@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from trueline.apitable.opkinds import op_kinds
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
@@ -149,6 +150,8 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
     bench, port = sides.bench, sides.port
     edit = _with_idle(sides, edit)
     truths = _are_truths(sides, edit)
+    # What is to be done to a value too is written where that is made.
+    missing = edit.kind is EditKind.MISSING
     return Parting(
         PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
@@ -163,8 +166,8 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths),
-        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths),
+        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths, missing),
+        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
         edit.user,
         _swapped(sides, edit),
         _operand(sides, edit),
@@ -209,11 +212,19 @@ def _place(
     user: Op | None,
     sink: Location | None,
     truths: bool,
+    missing: bool,
 ) -> Location | None:
-    """The line to change: the operator's own, else where the value is taken; of a mask where it is made."""
-    made = _line(side.graph.maker.get(value))
-    first = (made,) if truths else ()
+    """The line to change: the operator's own, else where the value is taken; where an operator made it, there."""
+    maker = side.graph.maker.get(value)
+    made = _line(maker)
+    first = (made,) if truths or (missing and maker is not None and _computes(maker)) else ()
     return next((line for line in (*own, *first, _line(user), sink, made) if line is not None), None)
+
+
+def _computes(op: Op) -> bool:
+    """Whether an operator makes new values, and not only parts or views of what it takes; a layer has its own line."""
+    row = op_kinds().get(op.kind)
+    return op.module is None and len(op.outputs) == 1 and not (row is not None and row.view)
 
 
 def _reshaped_at(port: Reading, edit: Edit) -> Location | None:

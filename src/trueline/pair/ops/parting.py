@@ -26,7 +26,7 @@ class PartingKind(StrEnum):
     UNTOLD = "untold"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parting:
     """One place where the port does something else.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trueline.kernel.array import Array
+from trueline.model.location import Location
 from trueline.pair.questions.question import Question
 
 
@@ -98,6 +99,14 @@ class RunCompiled(Question[CompiledRun]):
     path: str
     inputs: Sequence[Array]
     seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedAt(Question[Location | None]):
+    """The user's line that gives the module at ``path`` an attribute."""
+
+    path: str
+    attribute: str
 
 
 @dataclass(frozen=True, slots=True)
