@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from trueline.adapters.guest.faults import said_for
@@ -26,14 +26,14 @@ _LAYER: Final = "layer"
 def watch_operators(host: Host, question: WatchOperators) -> Graph:
     """The operators of the block in the order they ran."""
     with said_for(host.side, "running"), held_still(host, train=question.train):
-        return _watched(host, block_of(host, question.block), question.max_bytes, question.alteration)
+        return _watched(host, block_of(host, question.block), question.max_bytes, question.alterations)
 
 
-def _watched(host: Host, block: Block, max_bytes: int, alteration: Alteration | None) -> Graph:
+def _watched(host: Host, block: Block, max_bytes: int, alterations: Sequence[Alteration]) -> Graph:
     adapter = host.adapter
     names = {id(tensor.value): tensor.name for tensor in adapter.values.tensors(host.model)}
-    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block, alteration)
-    alter = watching.alter if alteration is not None else None
+    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block, alterations)
+    alter = watching.alter if alterations else None
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
     with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op, alter):
@@ -46,8 +46,8 @@ def _watched(host: Host, block: Block, max_bytes: int, alteration: Alteration | 
 class _Watching:
     """Writes down ops and layers in the order they ran."""
 
-    def __init__(self, host: Host, seen: SeenValues, block: Block, alteration: Alteration | None) -> None:
-        self._alteration = alteration
+    def __init__(self, host: Host, seen: SeenValues, block: Block, alterations: Sequence[Alteration]) -> None:
+        self._alterations = alterations
         self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
         self._block = block
         self.seen = seen
@@ -66,10 +66,13 @@ class _Watching:
 
     def alter(self, name: str, line: Location | None, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """What an operator is to do otherwise, before it runs."""
-        wanted = self._alteration
-        if wanted is None or not self.on or name != wanted.name or settings.get(wanted.setting) != wanted.now:
-            return {}
-        return {wanted.setting: wanted.wanted} if (self._layer_line() or line) == wanted.line else {}
+        found = [
+            each
+            for each in (self._alterations if self.on else ())
+            if name == each.name and settings.get(each.setting) == each.now
+        ]
+        at = (self._layer_line() or line) if found else None
+        return {each.setting: each.wanted for each in found if each.line == at}
 
     def op(self, call: OpCall) -> None:
         """An operator has run."""

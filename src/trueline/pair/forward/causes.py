@@ -236,8 +236,8 @@ class Causes:
             return []
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
 
-        def altered(alteration: Alteration) -> Graph:
-            return op_graph(self.port, block, of_port=True, alteration=alteration)
+        def altered(alterations: Sequence[Alteration]) -> Graph:
+            return op_graph(self.port, block, of_port=True, alterations=alterations)
 
         return explained_by_constant(*graphs, limit, altered, explain_graphs(*graphs, limit, coarse))
 

@@ -22,10 +22,13 @@ from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import at
 from trueline.pair.questions.blocks import Alteration
 
-Run = Callable[[Alteration], Graph]
+Run = Callable[[Sequence[Alteration]], Graph]
+Candidate = tuple["Constant", "Constant", Json]
 # Each costs a run of the block: fewer are worth it where operators have explained it already, in other words.
 _MOST_TRIES: Final = 24
 _FEW_TRIES: Final = 6
+# So many settings are also tried two at a time.
+_IN_PAIRS: Final = 8
 _SMALL: Final = 0.1
 _SCALING: Final = ("mul", "div")
 # What a setting is called in either framework, and the cause that it stands for.
@@ -74,11 +77,15 @@ def explained_by_constant(
     wrong = before.beyond(floor)
     if not wrong:
         return list(explained)
-    most = _FEW_TRIES if any(explanation.confirmed for explanation in explained) else _MOST_TRIES
-    for mine, theirs, wanted in itertools.islice(_candidates(bench, port), most):
-        alteration = Alteration(mine.op.name, mine.op.line, mine.setting, mine.value, wanted)
+    known = any(explanation.confirmed for explanation in explained)
+    candidates = list(itertools.islice(_candidates(bench, port), _FEW_TRIES if known else _MOST_TRIES))
+    tries: list[tuple[Candidate, ...]] = [(candidate,) for candidate in candidates]
+    if not known:
+        pairs = itertools.combinations(candidates[:_IN_PAIRS], 2)
+        tries += [pair for pair in pairs if pair[0][0] is not pair[1][0]]
+    for tried in tries:
         try:
-            after = _sinks(bench, run(alteration))
+            after = _sinks(bench, run([_alteration(mine, wanted) for mine, _, wanted in tried]))
         except SideTrouble:
             continue
         left = after.beyond(floor)
@@ -87,8 +94,12 @@ def explained_by_constant(
             levels = [max(sinks.levels.get(sink, math.inf) for sink in healed) for sinks in (before, after)]
             names = {name for name, _, _ in healed}
             rest = [explanation for explanation in explained if explanation.sink not in names]
-            return [_explained(mine, theirs, wanted, (levels[0], levels[1])), *rest]
+            return [*(_explained(*candidate, (levels[0], levels[1])) for candidate in tried), *rest]
     return list(explained)
+
+
+def _alteration(mine: Constant, wanted: Json) -> Alteration:
+    return Alteration(mine.op.name, mine.op.line, mine.setting, mine.value, wanted)
 
 
 def _explained(mine: Constant, theirs: Constant, wanted: Json, levels: tuple[float, float]) -> Explanation:

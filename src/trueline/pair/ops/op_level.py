@@ -67,6 +67,6 @@ def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
     return op_graph(bench, block, of_port=False), op_graph(port, block, of_port=True)
 
 
-def op_graph(side: Side, block: BlockCall, *, of_port: bool, alteration: Alteration | None = None) -> Graph:
-    """One side's graph; with ``alteration`` some of its operators do otherwise."""
-    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train, alteration=alteration))
+def op_graph(side: Side, block: BlockCall, *, of_port: bool, alterations: Sequence[Alteration] = ()) -> Graph:
+    """One side's graph; with ``alterations`` some of its operators do otherwise."""
+    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train, alterations=alterations))

@@ -55,12 +55,12 @@ class Alteration:
 
 @dataclass(frozen=True, slots=True)
 class WatchOperators(Question[Graph]):
-    """A block operator by operator, its layers taken as one operator each; with ``alteration`` some run otherwise."""
+    """A block operator by operator, its layers taken as one operator each; with ``alterations`` some run otherwise."""
 
     block: BlockSpec
     train: bool
     max_bytes: int = MAX_KEPT_BYTES
-    alteration: Alteration | None = None
+    alterations: Sequence[Alteration] = ()
 
 
 @dataclass(frozen=True, slots=True)
