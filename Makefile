@@ -63,6 +63,7 @@ eval: $(STAMP)
 	$(PY) tests/eval/killed_runs.py
 	TRUELINE_WHOLE=1 OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(JOBS) --dist worksteal tests/pair tests/migrate tests/cli tests/record tests/watch tests/replay tests/repro tests/examples tests/formats/run_folder
 	$(PY) tests/eval/ports.py
+	$(PY) tests/eval/transformer_ports.py --jobs $(JOBS)
 	$(PY) tests/eval/watch.py
 	$(PY) tests/eval/datasets.py
 	$(PY) tests/eval/pipelines.py
