@@ -195,3 +195,46 @@ def test_a_norm_that_the_port_lacks_is_missing_whatever_it_is_initialised_with(t
 
     assert {parameter.name for parameter in answer.aligned.only_bench} == {"norm.weight", "norm.bias"}
     assert answer.stages[1].blames
+
+
+_POINTS_LAST = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(3, 8, 1)
+        self.norm = nn.BatchNorm1d(8)
+        self.second = nn.Conv1d(8, 6, 1)
+        self.head = nn.Linear(6, 4)
+
+    def forward(self, x):
+        return self.head(self.second(self.norm(self.first(x)).relu()).amax(-1))
+"""
+_POINTS_FIRST = """
+from mindspore import nn, ops
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Dense(3, 8)
+        self.norm = nn.BatchNorm1d(8)
+        self.second = nn.Dense(8, 6)
+        self.head = nn.Dense(6, 4)
+
+    def construct(self, x):
+        b, c, n = x.shape
+        x = x.swapaxes(1, 2).reshape(b * n, c)
+        x = self.second(ops.relu(self.norm(self.first(x)))).reshape(b, n, -1)
+        return self.head(x.max(axis=1))
+"""
+
+
+def test_values_that_lie_otherwise_all_the_way_are_no_cause(tmp_path: Path) -> None:
+    (tmp_path / "bench.py").write_text(_POINTS_LAST)
+    (tmp_path / "port.py").write_text(_POINTS_FIRST)
+    answer = trueline.pair("bench:Net", "port:Net", "2x3x7", folder=tmp_path, steps=0)
+
+    assert [blame.message.text() for blame in answer.blames if blame.stage is not Stage.INITIAL] == []

@@ -43,14 +43,14 @@ def _corrected(host: Host, question: RunCorrected) -> CorrectedRun:
             args = (values.from_numpy(first, like=args[0]), *args[1:])
         return proceed(*args, **kwargs) if made is module else made(*args, **kwargs)
 
-    with ExitStack() as open_changes, held_still(host, train=False):
+    with ExitStack() as open_changes, held_still(host, train=question.train):
         for correction in question.corrections:
             module = modules[correction.path]
             changing = Changing(adapter, module, correction.change, correction.lacking)
             made = changing.made()
             open_changes.enter_context(changing.applied(made))
             if made is not module:
-                open_changes.enter_context(adapter.build.undisturbed(made, False))
+                open_changes.enter_context(adapter.build.undisturbed(made, question.train))
             changed[id(module)] = changing, made
         with adapter.intercept.intercept(around), adapter.autograd.without_gradient():
             result = host.model(*tensors_of(host, question.inputs))

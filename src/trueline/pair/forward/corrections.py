@@ -65,7 +65,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class PutRight:
-    """Runs the port in evaluation with all that is confirmed; ``fine`` are its modules that agree as they are."""
+    """Runs the port as it was recorded with all that is confirmed; ``fine`` are its modules that agree as they are."""
 
     sides: tuple[Side, Side]
     aligned: Aligned
@@ -75,10 +75,13 @@ class PutRight:
 
     def with_all(self, blames: Sequence[Blame]) -> Together | None:
         """What the outputs are then; None where a change cannot be made again."""
-        there, here = (recording.outputs for recording in self.recordings)
+        # A recording may be older than the weights that the port has by now.
+        there, here = self.recordings[0].outputs, self._after(())
+        if here is None:
+            return None
         before = _level(here, there)
         corrections = list(self._corrections(blames))
-        after = self._after(corrections)
+        after = self._after(corrections) if corrections else here
         if after is None:
             return None
         first = Together(len(corrections), before, _level(after, there), self._equal(after))
@@ -87,15 +90,14 @@ class PutRight:
         return self._as_elsewhere(blames, corrections, first) or first
 
     def _after(self, corrections: Sequence[Correction]) -> Sequence[Array] | None:
-        if not corrections:
-            return self.recordings[1].outputs
-        ran = self.sides[1].answer(RunCorrected(self.inputs, corrections))
+        ran = self.sides[1].answer(RunCorrected(self.inputs, corrections, self.recordings[0].train))
         return None if ran.failed else ran.outputs
 
     def _equal(self, after: Sequence[Array]) -> bool:
         there = self.recordings[0].outputs
         left = _level(after, there)
-        if left <= _CLOSE or not left <= _MOST_NOISE:
+        # Noise is measured in evaluation.
+        if left <= _CLOSE or not left <= _MOST_NOISE or self.recordings[0].train:
             return left <= _CLOSE
         return judge_outputs(self.sides, self.inputs, there, after, rounds=2).verdict is not Verdict.DIFFERS
 

@@ -49,7 +49,6 @@ def judge(
     causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
     built = [causes.built(fault, recordings[1]) for fault in faults]
     left = [place for place, blames in enumerate(built) if not any(blame.confirmed for blame in blames)]
-    train = isolated.reference.recording.train
 
     wrong = {called.port.path for fault in isolated.faults for called in (fault.matched, *fault.also)}
     fine = {matched.port.path for matched in isolated.reference.matched if matched.unit} - wrong
@@ -57,7 +56,7 @@ def judge(
 
     def whole_with(found: Sequence[Sequence[Blame]]) -> Together | None:
         blames = [*known, *(blame for each in found for blame in each)]
-        return right.with_all(blames) if faults and not train else None
+        return right.with_all(blames) if faults else None
 
     whole = whole_with(built)
     cleared = {place for place in left if _is_nothing(faults[place], whole)}

@@ -29,7 +29,8 @@ class CorrectedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunCorrected(Question[CorrectedRun]):
-    """Run the model in evaluation with all corrections made at once; afterwards it is as it was."""
+    """Run the model with all corrections made at once, dropping nothing; afterwards it is as it was."""
 
     inputs: Sequence[Array]
     corrections: Sequence[Correction]
+    train: bool = False
