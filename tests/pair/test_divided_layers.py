@@ -104,3 +104,10 @@ def test_a_fault_beside_them_is_still_found(tmp_path: Path) -> None:
     assert [(blame.cause, blame.confirmed, blame.line and blame.line.line) for blame in found] == [
         (Cause.SCALE, True, line)
     ]
+
+
+def test_a_piece_is_not_held_against_the_whole(tmp_path: Path) -> None:
+    answer = paired(tmp_path, "split", "fused", bench_kwargs={"scale": 0.125})
+
+    assert {blame.module for blame in answer.blames if blame.stage is not Stage.INITIAL} == {"blocks.0"}
+    assert all(blame.confirmed for blame in answer.blames)

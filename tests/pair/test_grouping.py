@@ -73,7 +73,7 @@ def paired(*blames: Blame) -> Paired:
     stages = [StageResult(Stage.FORWARD, StageVerdict.FOUND, Message("pair_update.rules_out"), blames)]
     forward = types.SimpleNamespace(modules=3, checks=9, left_out=None)
     given = {"bench": "b:Net", "port": "p:Net", "inputs": [], "stages": stages, "forward": forward}
-    rest: dict[str, object] = {"notes": [], "grafts": [], "shorter": None}
+    rest: dict[str, object] = {"notes": [], "grafts": [], "shorter": None, "module": ""}
     return cast(Paired, types.SimpleNamespace(**given, **rest, blames=list(blames)))
 
 

@@ -105,6 +105,7 @@ class Paired:
     stages: Sequence[StageResult]
     kept: Kept | None = None
     notes: Sequence[Message] = ()
+    module: str = ""
     grafts: Sequence[Grafted] = ()
 
     @property
@@ -197,7 +198,8 @@ class _Pairing:
         if options.module:
             # The other stages are about the whole.
             stages.append(backward)
-            return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
+            made = Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
+            return replace(made, module=options.module)
         progress("initial")
         stages.append(initial_stage(bench, port, aligned, built))
         progress("loss")

@@ -13,6 +13,7 @@ from trueline.model.report import Block, Folded, Report, Table, Text
 from trueline.model.result import Exit, Result
 from trueline.pair.answers import CODES, answers
 from trueline.pair.blame import Blame, Cause, Setting, StageResult, StageVerdict, also_in, module_name
+from trueline.pair.forward.judging import is_below
 from trueline.pair.graft.report import graft_blocks
 from trueline.pair.grouping import Grouped, grouped
 from trueline.pair.pairing import Paired
@@ -124,7 +125,11 @@ def _conclusion(paired: Paired, found: Grouped) -> Message:
             return message("pair.suspects", count=suspects, **names)
         if paired.forward.left_out is not None:
             return message("pair.same_but", left_out=paired.forward.left_out, **words)
-        return message("pair.same", modules=paired.forward.modules, checks=paired.forward.checks, **names)
+        if paired.module:
+            own = [matched.port.path for matched in paired.forward.evaluated.reference.matched]
+            words["modules"] = len({path for path in own if is_below(path, paired.module)})
+            return message("pair.same_module", module=paired.module, **words)
+        return message("pair.same", **words)
     confirmed = sum(group.first.confirmed for group in found.causes)
     if confirmed == causes:
         return message("pair.all_confirmed", count=causes, **names)

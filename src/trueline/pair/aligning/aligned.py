@@ -45,6 +45,14 @@ class Aligned:
         return not self.only_bench and not self.only_port and all(pair.layout is not None for pair in self.pairs)
 
     @cached_property
+    def in_pieces(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The benchmark's and the port's layers that are pieces, or made of them: none is another's counterpart."""
+        return (
+            frozenset(_owner(self.bench, parameter) for pieces in self.pieces for parameter in pieces.bench),
+            frozenset(_owner(self.port, parameter) for pieces in self.pieces for parameter in pieces.port),
+        )
+
+    @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
         """Pairs by the benchmark's attribute path."""
         return {pair.bench_path: pair for pair in self.pairs}
@@ -106,6 +114,10 @@ def align_sides(
         left_over(port, bench, pairs, [there[leftover.key] for leftover in alignment.only_b]),
         matched,
     )
+
+
+def _owner(described: Described, parameter: ParamInfo) -> str:
+    return described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
 
 
 def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:

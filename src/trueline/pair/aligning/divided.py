@@ -55,8 +55,12 @@ def with_pieces(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Al
     if not found:
         return aligned
     taken = {id(parameter) for pieces in found for parameter in (*pieces.bench, *pieces.port)}
+    # A piece is no counterpart of the whole.
+    whole = {layer.path for layer in theirs if any(id(parameter) in taken for parameter in layer.tensors.values())}
+    parts = {layer.path for layer in ours if any(id(parameter) in taken for parameter in layer.tensors.values())}
     return replace(
         aligned,
+        modules={path: other for path, other in aligned.modules.items() if path not in parts and other not in whole},
         only_bench=[parameter for parameter in aligned.only_bench if id(parameter) not in taken],
         only_port=[parameter for parameter in aligned.only_port if id(parameter) not in taken],
         pieces=found,

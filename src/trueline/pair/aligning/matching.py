@@ -140,7 +140,8 @@ def _silent(aligned: Aligned, bench: Recording, port: Recording, pairs: Mapping[
     groups_there = _segments(bench, back)
     for key, here in _segments(port, pairs).items():
         place = (pairs[key[0]] if key[0] is not None else None, pairs[key[1]] if key[1] is not None else None)
-        there = groups_there.get(place, [])
+        there = [one for one in groups_there.get(place, []) if bench.calls[one].path not in aligned.in_pieces[0]]
+        here = [one for one in here if port.calls[one].path not in aligned.in_pieces[1]]
         kinds = (
             [_kind(aligned.port, port.calls[one]) for one in here],
             [_kind(aligned.bench, bench.calls[one]) for one in there],

@@ -107,11 +107,13 @@ def _explained(mine: Constant, theirs: Constant, wanted: Json, levels: tuple[flo
         "kind": mine.op.kind,
         "port": _shown(mine.value),
         "bench": _shown(wanted),
-        "other_kind": theirs.op.kind,
     }
+    said = message("pair_explain.constant_alike", **params)
+    if mine.op.kind != theirs.op.kind:
+        said = message("pair_explain.constant", other_kind=theirs.op.kind, **params)
     return Explanation(
         _cause(mine, theirs),
-        message("pair_explain.constant", **params),
+        said,
         message("pair_explain.constant_edit", line=at(mine.op.line), other=at(theirs.op.line), **params),
         True,
         wanted,
