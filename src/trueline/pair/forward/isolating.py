@@ -52,7 +52,7 @@ def isolate(
         roughen(sides[0], reference, inputs)
         checked = force(sides[1], aligned, reference, inputs)
     short = shorter(aligned, checked, reference)
-    checked = allowed(checked, short)
+    checked = allowed(aligned, checked, short)
     found = list(beyond(coarse, aligned, faults_of(checked, reference)))
     parted = {
         fault.called
@@ -63,7 +63,7 @@ def isolate(
         return Isolated(reference, checked, found, together, short)
     wider = match_calls(aligned, *recordings, without={*together, *parted})
     wide = reference_of(sides[0], recordings[0], wider, inputs)
-    again = allowed(force(sides[1], aligned, wide, inputs), short)
+    again = allowed(aligned, force(sides[1], aligned, wide, inputs), short)
     left = {fault.called for fault in beyond(coarse, aligned, faults_of(again, wide))}
     above = {call_pair.called for call_pair in wider}
     kept = [
@@ -73,7 +73,7 @@ def isolate(
     ]
 
     def freed(calls: Collection[Called]) -> list[Fault]:
-        loose = allowed(force(sides[1], aligned, reference, inputs, calls), short)
+        loose = allowed(aligned, force(sides[1], aligned, reference, inputs, calls), short)
         return list(beyond(coarse, aligned, faults_of(loose, reference)))
 
     kept = divided(kept, checked, aligned.port, freed)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from trueline.apitable.attributes import known_layer
 from trueline.compare.noise import epsilon
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
@@ -78,13 +79,24 @@ def shorter_weights(aligned: Aligned) -> tuple[str, str] | None:
     return (bench, port) if epsilon(port) > epsilon(bench) > 0 else None
 
 
-def allowed(checked: Sequence[Checked], found: Shorter | None) -> list[Checked]:
-    """What was compared, with room for the shorter type's roundings."""
+def allowed(aligned: Aligned, checked: Sequence[Checked], found: Shorter | None) -> list[Checked]:
+    """What was compared, with room for the shorter type's roundings.
+
+    Values that it makes equal have no greatest one: what selects among them may give its gradient to another.
+    """
     if found is None:
         return list(checked)
     rounding = epsilon(found.port)
 
+    def says(call: Checked, check: Check) -> bool:
+        return check.kind != "gin" or not _selects(aligned.port.classes.get(call.matched.port.path, ""))
+
     def room(check: Check) -> Check:
         return replace(check, floor=max(check.floor, short_floor(check.kind, rounding, check.ulps)))
 
-    return [replace(call, checks=[room(check) for check in call.checks]) for call in checked]
+    return [replace(call, checks=[room(check) for check in call.checks if says(call, check)]) for call in checked]
+
+
+def _selects(name: str) -> bool:
+    layer = known_layer(name)
+    return layer is not None and layer.kind.kind in ("maxpool", "adaptivemaxpool")
