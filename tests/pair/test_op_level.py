@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pair.gradient_sides import INPUT, block_call
 
+from trueline.pair.ops.op_forms import recognised
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import WatchOperators
@@ -106,3 +107,8 @@ def test_values_beyond_the_room_there_is_are_left_out_and_said(bench: Side, port
     kept = [value for value in graph.values if value is not None]
     assert 0 < len(kept) < len(graph.values)
     assert sum(value.nbytes for value in kept) <= 3 * INPUT.nbytes
+
+
+def test_values_that_only_spread_over_each_other_are_not_computed_whole() -> None:
+    weight, scale = np.ones((512, 256, 1, 1), np.float32), np.ones((512, 256), np.float32)
+    assert recognised("mul", [weight, scale], weight, 1e-5) is None

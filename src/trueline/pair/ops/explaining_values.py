@@ -14,7 +14,7 @@ from trueline.pair.ops.form_words import cause_of_form, cause_of_two
 from trueline.pair.ops.forms import ACTIVATIONS, Form, affine, cast, elementwise
 from trueline.pair.ops.layout_forms import moved
 from trueline.pair.ops.op_forms import form_of
-from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled
+from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled, spread_size
 
 _MOST_KNOWN: Final = 24
 # In larger values it is not looked for moves of elements, which takes long.
@@ -196,6 +196,8 @@ def _around_sum(bench: Array, port: Array, known: Mapping[str, Array], floor: fl
 def _multiplied(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -> Guess | None:
     """A product with a value of the block that one side lacks."""
     for name, value in known.items():
+        if max(spread_size((port, value)), spread_size((bench, value))) > max(bench.size, port.size):
+            continue
         try:
             if equal(floats(port) * floats(value), bench, floor):
                 return Guess("missing_product", Cause.MISSING_OP, 0.0, bench_name=name)

@@ -11,12 +11,14 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.pair.ops.forms import Form, cast, elementwise
 from trueline.pair.ops.layout_forms import moved
-from trueline.pair.ops.same_values import equal, floats
+from trueline.pair.ops.same_values import equal, floats, spread_size
 from trueline.pair.ops.whole_forms import masked, over_axes
 
 Again = Callable[[Sequence[Array]], Array]
 
 _MOST_INPUTS: Final = 16
+# Values that take more than 64 MB are not kept.
+_MOST_ELEMENTS: Final = 1 << 25
 _ORDER_FREE: Final = frozenset({"add", "mul", "maximum", "minimum"})
 
 
@@ -76,21 +78,32 @@ def _fits(again: Again, inputs: Sequence[Array], output: Array, floor: float) ->
         return False
 
 
+def _kept(again: Again) -> Again:
+    """The same, but not for inputs that spread over each other make more than any value that is kept."""
+
+    def done(given: Sequence[Array]) -> Array:
+        if spread_size(given) > _MOST_ELEMENTS:
+            raise ValueError("larger than what is kept")
+        return again(given)
+
+    return done
+
+
 def _of_several(kind: str, inputs: Sequence[Array]) -> Iterator[tuple[str, Again]]:
     if len(inputs) == 2:
-        yield "add", lambda given: floats(given[0]) + floats(given[1])
-        yield "mul", lambda given: floats(given[0]) * floats(given[1])
-        yield "sub", lambda given: floats(given[0]) - floats(given[1])
-        yield "sub", lambda given: floats(given[1]) - floats(given[0])
-        yield "div", lambda given: floats(given[0]) / floats(given[1])
+        yield "add", _kept(lambda given: floats(given[0]) + floats(given[1]))
+        yield "mul", _kept(lambda given: floats(given[0]) * floats(given[1]))
+        yield "sub", _kept(lambda given: floats(given[0]) - floats(given[1]))
+        yield "sub", _kept(lambda given: floats(given[1]) - floats(given[0]))
+        yield "div", _kept(lambda given: floats(given[0]) / floats(given[1]))
         yield "matmul", lambda given: np.matmul(floats(given[0]), floats(given[1]))
         yield "matmul", lambda given: np.matmul(floats(given[0]), np.swapaxes(floats(given[1]), -1, -2))
-        yield "maximum", lambda given: np.maximum(floats(given[0]), floats(given[1]))
-        yield "minimum", lambda given: np.minimum(floats(given[0]), floats(given[1]))
+        yield "maximum", _kept(lambda given: np.maximum(floats(given[0]), floats(given[1])))
+        yield "minimum", _kept(lambda given: np.minimum(floats(given[0]), floats(given[1])))
         if kind == "pow":
-            yield "pow", lambda given: np.power(floats(given[0]), floats(given[1]))
+            yield "pow", _kept(lambda given: np.power(floats(given[0]), floats(given[1])))
     if kind == "where" and len(inputs) == 3:
-        yield "where", lambda given: np.where(given[0], floats(given[1]), floats(given[2]))
+        yield "where", _kept(lambda given: np.where(given[0], floats(given[1]), floats(given[2])))
     yield from _joined(inputs)
 
 

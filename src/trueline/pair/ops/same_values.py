@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Final
@@ -26,6 +26,14 @@ _MOST_AXES: Final = 6
 def floats(value: Array) -> Floats:
     """The value in float64."""
     return np.asarray(value, dtype=np.float64)
+
+
+def spread_size(arrays: Iterable[Array]) -> int:
+    """How many elements arrays have that are spread over each other; 0 where they cannot be."""
+    try:
+        return math.prod(np.broadcast_shapes(*(array.shape for array in arrays)))
+    except ValueError:
+        return 0
 
 
 def sampled(value: Array, count: int = SAMPLE) -> Floats:
