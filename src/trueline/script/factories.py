@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 _FACTORIES: Final = frozenset(
@@ -17,6 +18,7 @@ _ACTING: Final = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=65536)
 def is_factory(name: str) -> bool:
     """Whether a function gives a network: of a library's zoo, or by its name or a file with weights."""
     if name in _FACTORIES or is_pretrained(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from trueline.apitable.functions import classes_of, names_of, qualified_of
@@ -70,6 +71,7 @@ def is_network(value: Value | None) -> bool:
     return False
 
 
+@lru_cache(maxsize=65536)
 def _looks_like_layer(name: str) -> bool:
     if not name.startswith(("torch.nn.", "mindspore.nn.", "mindspore.mint.nn.", "torchvision.models.")):
         return False

@@ -73,10 +73,11 @@ def starts(trace: Trace) -> Iterator[Start]:
 
 def _built_with(event: Event) -> Filling | None:
     """``nn.Dense(…, weight_init="zeros")``."""
-    if not isinstance(event.result, Made) or event.result.event is not event or not is_network(event.result):
+    if not isinstance(event.result, Made) or event.result.event is not event:
         return None
+    # Few calls are given one: whether it is a network is asked of these only.
     given = event.arg(None, "weight_init", "embedding_table")
-    return filling_of(given) if given is not None else None
+    return filling_of(given) if given is not None and is_network(event.result) else None
 
 
 def _put(event: Event) -> tuple[Value | None, Filling] | None:
