@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from types import ModuleType
 
@@ -24,6 +24,7 @@ def work_in_order() -> None:
     """Synchronous execution: threads that run ahead only spin when every value is read after its operator."""
     # Where AVX-512 is, convolutions else fall back to code that is a hundred times slower.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+    _let_threads_rest()
     if ms.get_context("pynative_synchronize"):
         return
     blocking = getattr(getattr(ms, "runtime", None), "launch_blocking", None)
@@ -31,6 +32,17 @@ def work_in_order() -> None:
         blocking()
     else:
         ms.set_context(pynative_synchronize=True)
+
+
+def _let_threads_rest() -> None:
+    """The runtime's threads wait for work in a loop until a graph has run, and asleep from then on."""
+    if ms.get_context("device_target") == "CPU":
+        with suppress(Exception):
+            ms.jit(_one_more)(ms.Tensor(1.0))
+
+
+def _one_more(value: Value) -> Value:
+    return value + 1
 
 
 @contextmanager

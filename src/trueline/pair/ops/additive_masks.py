@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from trueline.kernel.array import Array
 from trueline.model.message import Message, message
 from trueline.pair.ops.same_values import MASKED
 
+# That values are no mask, so many of them mostly show.
+_GLANCE_SIZE: Final = 256
+
 
 def is_mask(array: Array) -> bool:
     """Whether a value is zero at some places and a large negative number at all others."""
-    if not array.size or array.dtype.kind != "f":
+    if not array.size or array.dtype.kind != "f" or not _only_masks(array.reshape(-1)[:: -(-array.size // _GLANCE_SIZE)]):
         return False
     rest = array[array != 0]
     return 0 < rest.size < array.size and float(np.max(rest)) <= MASKED
