@@ -44,12 +44,13 @@ _FORMS: Final = (Cause.ACTIVATION, Cause.GELU_FORM)
 class Together:
     """The whole port before and after ``modules`` of it were changed as confirmed, beside the benchmark.
 
-    ``before`` and ``after`` are relative to the benchmark's largest output; ``equal``: noise explains what is left.
+    ``before`` and ``after`` are relative to the benchmark's largest output; ``before`` is None where nobody asked.
+    ``equal``: noise explains what is left.
     ``elsewhere`` are layers that only had to be changed like one of the confirmed ones for that.
     """
 
     modules: int
-    before: float
+    before: float | None
     after: float
     equal: bool
     elsewhere: Sequence[Blame] = ()
@@ -57,7 +58,7 @@ class Together:
     @property
     def said(self) -> Message | None:
         """One sentence, where something was changed."""
-        if not self.modules:
+        if not self.modules or self.before is None:
             return None
         word = "together" if self.equal else "together_left"
         return message(f"pair_stage.{word}", count=self.modules, before=f"{self.before:.2g}", after=f"{self.after:.2g}")
@@ -73,21 +74,22 @@ class PutRight:
     inputs: Sequence[Array]
     fine: Collection[str]
 
-    def with_all(self, blames: Sequence[Blame]) -> Together | None:
-        """What the outputs are then; None where a change cannot be made again."""
-        # A recording may be older than the weights that the port has by now.
-        there, here = self.recordings[0].outputs, self._after(())
-        if here is None:
-            return None
-        before = _level(here, there)
+    def with_all(self, blames: Sequence[Blame], before: float | None = None) -> Together | None:
+        """What the outputs are then, and ``before`` were; None where a change cannot be made again."""
+        there = self.recordings[0].outputs
         corrections = list(self._corrections(blames))
-        after = self._after(corrections) if corrections else here
+        after = self._after(corrections)
         if after is None:
             return None
         first = Together(len(corrections), before, _level(after, there), self._equal(after))
         if first.equal:
             return first
         return self._as_elsewhere(blames, corrections, first) or first
+
+    def before(self) -> float | None:
+        """How far the outputs lie apart as it is: a recording may be older than the weights that the port has by now."""
+        here = self._after(())
+        return _level(here, self.recordings[0].outputs) if here is not None else None
 
     def _after(self, corrections: Sequence[Correction]) -> Sequence[Array] | None:
         ran = self.sides[1].answer(RunCorrected(self.inputs, corrections, self.recordings[0].train))

@@ -103,22 +103,41 @@ class Reference:
 
 
 def reference_of(
-    bench: Side, recording: Recording, matched: Sequence[Matched], inputs: Sequence[Array], *, rounds: int = 1
+    bench: Side,
+    recording: Recording,
+    matched: Sequence[Matched],
+    inputs: Sequence[Array],
+    known: Reference | None = None,
 ) -> Reference:
-    """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding."""
-    reference, backward = Reference(recording, matched, list(recording.arrays)), recording.backward
+    """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding.
+
+    ``known`` is a reference for the same recording: what a unit gave then it would give again.
+    """
+    # The benchmark's process has kept what was collected before: places go on from there.
+    arrays = recording.arrays if known is None else known.arrays
+    reference, backward = Reference(recording, matched, list(arrays)), recording.backward
     for call_pair in matched:
         _place(reference, call_pair)
-    if recording.train:
-        run = bench.answer(Force(inputs, None, _specs(reference), recording.train, True, backward=backward))
+        if known is not None and call_pair.unit:
+            _take_over(reference, known, call_pair)
+    new = [spec for spec in _specs(reference) if spec.unit and not (spec.gin or spec.grad or spec.buffer)]
+    if recording.train and new:
+        run = bench.answer(Force(inputs, None, new, recording.train, True, backward=backward))
         for unit in run.collected:
             reference.put(unit.path, unit.call, unit.kind, unit.name, len(reference.arrays))
             reference.arrays.append(unit.array)
-    specs = _specs(reference)
-    for seed in range(1, rounds + 1):
-        question = Force(inputs, None, specs, recording.train, perturbed=seed, backward=backward)
-        _note_noise(reference, bench.answer(question))
+    noisy = Force(inputs, None, _specs(reference), recording.train, perturbed=1, backward=backward)
+    _note_noise(reference, bench.answer(noisy))
     return reference
+
+
+def _take_over(reference: Reference, known: Reference, matched: Matched) -> None:
+    """What a unit's gradients and buffers were before, if it was one."""
+    path, call = matched.bench.path, matched.bench.call
+    before = known.places.get((path, call), {})
+    for kind in ("gin", "grad", "buffer"):
+        for index, place in before.get(kind, {}).items():
+            reference.put(path, call, kind, index, place)
 
 
 def roughen(bench: Side, reference: Reference, inputs: Sequence[Array], rounds: int = 3) -> None:
@@ -136,10 +155,36 @@ def _note_noise(reference: Reference, run: ForcedRun) -> None:
                 reference.noise[where] = max(reference.noise.get(where, 0.0), check.level)
 
 
+@dataclass(frozen=True)
+class Forced:
+    """The port's forced run, to be read with what noise is known to do by then."""
+
+    reference: Reference
+    aligned: Aligned
+    run: ForcedRun
+
+    def checked(self) -> list[Checked]:
+        """What was compared, in the order it ran."""
+        reference, aligned = self.reference, self.aligned
+        by_call = {(matched.port.path, matched.port.call): matched for matched in reference.matched}
+        order = [by_call[call.path, call.call] for call in self.run.calls]
+        return [
+            Checked(
+                matched,
+                order[call.parent] if call.parent is not None else None,
+                [_check(reference, aligned, matched, measured) for measured in call.checks],
+                call.forced,
+                call.unfit,
+                call.loose,
+            )
+            for call, matched in zip(self.run.calls, order, strict=True)
+        ]
+
+
 def force(
     port: Side, aligned: Aligned, reference: Reference, inputs: Sequence[Array], free: Collection[Called] = ()
-) -> list[Checked]:
-    """Run the port once, each matched call on the benchmark's inputs; what was compared, in the order it ran.
+) -> Forced:
+    """Run the port once, each matched call on the benchmark's inputs.
 
     ``free`` calls get the benchmark's inputs and pass on what they make of them themselves.
     """
@@ -155,19 +200,7 @@ def force(
             raise
         # Code that was written for its own layer's size may not run on the benchmark's.
         run = port.answer(replace(question, reshaped=False))
-    by_call = {(matched.port.path, matched.port.call): matched for matched in reference.matched}
-    order = [by_call[call.path, call.call] for call in run.calls]
-    return [
-        Checked(
-            matched,
-            order[call.parent] if call.parent is not None else None,
-            [_check(reference, aligned, matched, measured) for measured in call.checks],
-            call.forced,
-            call.unfit,
-            call.loose,
-        )
-        for call, matched in zip(run.calls, order, strict=True)
-    ]
+    return Forced(reference, aligned, run)
 
 
 def _specs(reference: Reference) -> list[CallSpec]:

@@ -41,29 +41,40 @@ def isolate(
     aligned: Aligned,
     recordings: tuple[Recording, Recording],
     inputs: Sequence[Array],
-    together: frozenset[Called] = frozenset(),
+    before: Sequence[Isolated] = (),
 ) -> Isolated:
-    """Judge every module and what lies between; work that is only divided otherwise among modules is no fault."""
+    """Judge every module and what lies between; work that is only divided otherwise among modules is no fault.
+
+    ``before`` is what other runs have shown: what is divided otherwise, and what is a fault by itself.
+    """
+    together = before[0].together if before else frozenset[Called]()
     coarse = coarse_of(sides, aligned, inputs)
     matched = match_calls(aligned, *recordings, without=together)
     reference = reference_of(sides[0], recordings[0], matched, inputs)
-    checked = force(sides[1], aligned, reference, inputs)
+    forced = force(sides[1], aligned, reference, inputs)
+    checked = forced.checked()
     if any(map(_may_be_rounding, faults_of(checked, reference))):
         roughen(sides[0], reference, inputs)
-        checked = force(sides[1], aligned, reference, inputs)
+        checked = forced.checked()
     short = shorter(aligned, checked, reference)
     checked = allowed(aligned, checked, short)
-    found = list(beyond(coarse, aligned, faults_of(checked, reference)))
+    elsewhere = frozenset[Called]().union(*(isolated.together for isolated in before)) - together
+    found = [
+        fault
+        for fault in beyond(coarse, aligned, faults_of(checked, reference))
+        if fault.called not in elsewhere or not fault.forward or not _far(fault)
+    ]
     parted = {
         fault.called
         for fault in found
         if fault.at is None and fault.matched.port.parent is not None and fault.exceeds_in("out")
     }
-    if not parted:
+    known = {_key(fault) for isolated in before for fault in isolated.faults}
+    if not parted or all(_key(fault) in known for fault in found if fault.forward):
         return Isolated(reference, checked, found, together, short)
     wider = match_calls(aligned, *recordings, without={*together, *parted})
-    wide = reference_of(sides[0], recordings[0], wider, inputs)
-    again = allowed(aligned, force(sides[1], aligned, wide, inputs), short)
+    wide = reference_of(sides[0], recordings[0], wider, inputs, reference)
+    again = allowed(aligned, force(sides[1], aligned, wide, inputs).checked(), short)
     left = {fault.called for fault in beyond(coarse, aligned, faults_of(again, wide))}
     above = {call_pair.called for call_pair in wider}
     kept = [
@@ -73,12 +84,16 @@ def isolate(
     ]
 
     def freed(calls: Collection[Called]) -> list[Fault]:
-        loose = allowed(aligned, force(sides[1], aligned, reference, inputs, calls), short)
+        loose = allowed(aligned, force(sides[1], aligned, reference, inputs, calls).checked(), short)
         return list(beyond(coarse, aligned, faults_of(loose, reference)))
 
     kept = divided(kept, checked, aligned.port, freed)
     alike = parted - {fault.called for fault in kept}
     return Isolated(reference, checked, kept, together | alike, short)
+
+
+def _key(fault: Fault) -> tuple[Called, Called | None, bool]:
+    return fault.called, fault.at.called if fault.at is not None else None, fault.between
 
 
 def _may_be_rounding(fault: Fault) -> bool:

@@ -40,8 +40,12 @@ def judge(
     inputs: Sequence[Array],
     known: Sequence[Blame],
     below: str = "",
+    *,
+    tell: bool = False,
 ) -> Judged:
     """The causes of all faults; ``known`` are blames of other runs, ``below`` keeps to one module of the port.
+
+    ``tell``: how far apart the outputs were before anything was put right will be asked for.
 
     What no layer's arguments explain is looked into only where the network, its layers put right, still differs.
     """
@@ -53,10 +57,11 @@ def judge(
     wrong = {called.port.path for fault in isolated.faults for called in (fault.matched, *fault.also)}
     fine = {matched.port.path for matched in isolated.reference.matched if matched.unit} - wrong
     right = PutRight(sides, aligned, recordings, inputs, fine)
+    before = right.before() if faults and tell else None
 
     def whole_with(found: Sequence[Sequence[Blame]]) -> Together | None:
         blames = [*known, *(blame for each in found for blame in each)]
-        return right.with_all(blames) if faults else None
+        return right.with_all(blames, before) if faults else None
 
     whole = whole_with(built)
     cleared = {place for place in left if _is_nothing(faults[place], whole)}

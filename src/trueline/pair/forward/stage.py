@@ -101,7 +101,7 @@ def run_forward(
     progress("eval")
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     shorter = evaluated.shorter.blames() if evaluated.shorter is not None else []
-    judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below)
+    judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below, tell=True)
     blames, cleared = [*shorter, *judged.blames], set(judged.cleared)
     progress("size")
     runs = [_Run(evaluated, recordings, inputs)]
@@ -125,7 +125,7 @@ def run_forward(
 
     def train(tried: Tried) -> _Trained:
         recordings = recorded(sides, tried)
-        isolated = without(isolate(sides, aligned, recordings, tried.inputs, evaluated.together), cleared)
+        isolated = without(isolate(sides, aligned, recordings, tried.inputs, [one.isolated for one in runs]), cleared)
         found = judge(sides, aligned, isolated, recordings, tried.inputs, blames, below).blames
         return _Trained(recordings, isolated, [blame for blame in found if blame.module not in blamed])
 
@@ -326,7 +326,7 @@ def _at_size(
 ) -> Isolated | None:
     """The forced run at another size; None where a network takes only the one."""
     try:
-        return isolate(sides, aligned, recordings, inputs, evaluated.together)
+        return isolate(sides, aligned, recordings, inputs, [evaluated])
     except SideTrouble as trouble:
         if not refuses(trouble):
             raise

@@ -16,7 +16,8 @@ _GLANCE_SIZE: Final = 256
 
 def is_mask(array: Array) -> bool:
     """Whether a value is zero at some places and a large negative number at all others."""
-    if not array.size or array.dtype.kind != "f" or not _only_masks(array.reshape(-1)[:: -(-array.size // _GLANCE_SIZE)]):
+    glance = array.reshape(-1)[:: max(1, array.size // _GLANCE_SIZE)]
+    if not array.size or array.dtype.kind != "f" or not _only_masks(glance):
         return False
     rest = array[array != 0]
     return 0 < rest.size < array.size and float(np.max(rest)) <= MASKED
