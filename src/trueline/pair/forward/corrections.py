@@ -87,7 +87,7 @@ class PutRight:
         return self._as_elsewhere(blames, corrections, first) or first
 
     def before(self) -> float | None:
-        """How far the outputs lie apart as it is: a recording may be older than the weights that the port has by now."""
+        """How far the outputs lie apart as it is: a recording may be older than the weights the port has by now."""
         here = self._after(())
         return _level(here, self.recordings[0].outputs) if here is not None else None
 
