@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from trueline.adapters.guest.segments import Channel
 from trueline.adapters.guest.tail import Tail
 from trueline.adapters.guest.wire import MAX_LINE_BYTES, Content, Garbled, packed, unpacked
 from trueline.kernel.array import Array
@@ -60,6 +61,8 @@ class Process:
         self._replies, replies = os.pipe()
         for descriptor in (self._requests, self._replies):
             _widen(descriptor)
+        channel = Channel.pair()
+        self._channel = channel[0] if channel is not None else None
         self._asked = 0.0
         self._timeout: float | None = None
         # Hears, now and then while it is waited, since when; and says when there was a sign of life.
@@ -70,14 +73,19 @@ class Process:
                 theirs.callback(os.close, descriptor)
             for descriptor in (self._requests, self._replies):
                 ours.callback(os.close, descriptor)
+            aside = []
+            if channel is not None:
+                ours.callback(channel[0].close)
+                theirs.callback(channel[1].close)
+                aside = [channel[1].fileno()]
             self._process = subprocess.Popen(
-                [python, str(_START), str(requests), str(replies), host],
+                [python, str(_START), host, *map(str, (requests, replies, *aside))],
                 cwd=folder,
                 env={**_MEMORY, **os.environ, "TRUELINE_LANG": language()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                pass_fds=(requests, replies),
+                pass_fds=(requests, replies, *aside),
                 # Ctrl-C is ours to hear; the process is ended by us, with all that it has started.
                 start_new_session=True,
             )
@@ -100,20 +108,21 @@ class Process:
     def send(self, content: Mapping[str, object], arrays: Sequence[Array], timeout: float | None) -> None:
         """Send one message; Died or TimeoutError where it is not read. The time limit runs until its reply is there."""
         self._asked, self._timeout = time.monotonic(), timeout
-        for piece in packed(content, arrays):
-            view = memoryview(piece)
-            while len(view):
-                self._wait(writing=True)
-                try:
-                    view = view[os.write(self._requests, view[:_BLOCK_BYTES]) :]
-                except BlockingIOError:
-                    continue
-                except BrokenPipeError:
-                    raise Died(self._ended()) from None
+        try:
+            for piece in packed(content, arrays, self._channel):
+                self._write(memoryview(piece))
+        except BrokenPipeError:
+            raise Died(self._ended()) from None
+
+    def _write(self, view: memoryview) -> None:
+        while len(view):
+            self._wait(writing=True)
+            with contextlib.suppress(BlockingIOError):
+                view = view[os.write(self._requests, view[:_BLOCK_BYTES]) :]
 
     def receive(self) -> tuple[Content, list[Array]]:
-        """The reply; Died, Garbled or TimeoutError where there is none."""
-        reply = unpacked(self)
+        """The reply, its large arrays read-only; Died, Garbled or TimeoutError where there is none."""
+        reply = unpacked(self, self._channel, writeable=False)
         if reply is None:
             raise Died(self._ended())
         return reply
@@ -159,6 +168,8 @@ class Process:
         for descriptor in (self._requests, self._replies):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+        if self._channel is not None:
+            self._channel.close()
 
     def _read(self) -> bytes:
         self._wait()

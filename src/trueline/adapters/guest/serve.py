@@ -7,12 +7,14 @@ import importlib
 import os
 import select
 import signal
+import socket
 import sys
 import threading
 import traceback
 from collections.abc import Mapping
 from typing import BinaryIO, Protocol
 
+from trueline.adapters.guest.segments import Channel
 from trueline.adapters.guest.wire import Content, packed, unpacked
 from trueline.kernel.array import Array
 from trueline.model.trouble import Trouble
@@ -24,18 +26,19 @@ class Host(Protocol):
     def answer(self, content: Content, arrays: list[Array]) -> tuple[Content, list[Array]]: ...
 
 
-def serve(requests: int, replies: int, host_module: str) -> None:
+def serve(requests: int, replies: int, beside: int | None, host_module: str) -> None:
     """Answer requests; the user's code prints to its own streams, never into the replies."""
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     threading.Thread(target=_end_with_parent, args=(requests,), daemon=True).start()
     source = _Pipe(os.fdopen(requests, "rb"))
+    channel = Channel(socket.socket(fileno=beside)) if beside is not None else None
     with os.fdopen(replies, "wb") as sink:
         host: Host = importlib.import_module(host_module).Host()
-        while (request := unpacked(source)) is not None:
+        while (request := unpacked(source, channel)) is not None:
             content, arrays = _answer(host, *request)
-            for piece in packed(content, arrays):
+            for piece in packed(content, arrays, channel):
                 sink.write(piece)
             sink.flush()
 

@@ -50,7 +50,7 @@ def _faults(
     far = bench.answer(Record(inputs, train=False, send=True, far=_OUTPUT_FACTOR))
     matched = match_calls(aligned, far, recording, without=evaluated.together)
     reference = reference_of(bench, far, matched, inputs)
-    checked = allowed(aligned, force(port, aligned, reference, inputs).checked(), evaluated.shorter)
+    checked = allowed(aligned, force(port, aligned, reference, inputs).settled(bench, inputs), evaluated.shorter)
     known = {fault.called for fault in evaluated.faults if fault.between}
     # What a layer gives out has passed the modules that it holds: moved, it is nothing that the port's code would get.
     known |= {call.parent.called for call in checked if call.parent is not None and call.matched.own is not None}

@@ -86,6 +86,8 @@ class Reference:
     arrays: list[Array]
     places: dict[Called, dict[str, dict[str, int]]] = field(default_factory=dict)
     noise: dict[Where, float] = field(default_factory=dict)
+    # Calls of the port whose counterparts' noise has been measured.
+    measured: set[Called] = field(default_factory=set)
 
     def array(self, path: str, call: int, kind: str, index: str) -> Array | None:
         """What the benchmark had there: kind is in, out, gout, gin, grad or buffer."""
@@ -109,7 +111,7 @@ def reference_of(
     inputs: Sequence[Array],
     known: Reference | None = None,
 ) -> Reference:
-    """Run the benchmark unit by unit for its own gradients, then again with everything moved by a rounding.
+    """Run the benchmark unit by unit for its own gradients.
 
     ``known`` is a reference for the same recording: what a unit gave then it would give again.
     """
@@ -126,8 +128,6 @@ def reference_of(
         for unit in run.collected:
             reference.put(unit.path, unit.call, unit.kind, unit.name, len(reference.arrays))
             reference.arrays.append(unit.array)
-    noisy = Force(inputs, None, _specs(reference), recording.train, perturbed=1, backward=backward)
-    _note_noise(reference, bench.answer(noisy))
     return reference
 
 
@@ -140,11 +140,23 @@ def _take_over(reference: Reference, known: Reference, matched: Matched) -> None
             reference.put(path, call, kind, index, place)
 
 
-def roughen(bench: Side, reference: Reference, inputs: Sequence[Array], rounds: int = 3) -> None:
+def roughen(
+    bench: Side, reference: Reference, inputs: Sequence[Array], doubtful: Collection[Called], rounds: int = 3
+) -> None:
     """Raise the noise to that of more runs, in which every operator between the calls rounds otherwise too."""
-    question = Force(inputs, None, _specs(reference), reference.recording.train, operators=True)
+    question = _moved(reference, inputs, doubtful)
     for seed in range(2, rounds + 2):
-        _note_noise(reference, bench.answer(replace(question, perturbed=seed)))
+        _note_noise(reference, bench.answer(replace(question, perturbed=seed, operators=True)))
+
+
+def _moved(reference: Reference, inputs: Sequence[Array], doubtful: Collection[Called]) -> Force:
+    """The benchmark's own run with everything moved by a rounding; only what is doubtful has to be run for that."""
+    recording = reference.recording
+    specs = [
+        replace(_spec(reference, matched, matched.bench), given=matched.unit and matched.called not in doubtful)
+        for matched in reference.matched
+    ]
+    return Force(inputs, None, specs, recording.train, perturbed=1, backward=recording.backward)
 
 
 def _note_noise(reference: Reference, run: ForcedRun) -> None:
@@ -162,6 +174,16 @@ class Forced:
     reference: Reference
     aligned: Aligned
     run: ForcedRun
+
+    def settled(self, bench: Side, inputs: Sequence[Array]) -> list[Checked]:
+        """What was compared, the noise of what exceeds the least floor measured before."""
+        checked = self.checked()
+        doubtful = exceeding(checked) - self.reference.measured
+        if not doubtful:
+            return checked
+        _note_noise(self.reference, bench.answer(_moved(self.reference, inputs, doubtful)))
+        self.reference.measured |= doubtful
+        return self.checked()
 
     def checked(self) -> list[Checked]:
         """What was compared, in the order it ran."""
@@ -181,16 +203,34 @@ class Forced:
         ]
 
 
+def exceeding(checked: Sequence[Checked]) -> set[Called]:
+    """The calls with a number that noise, as far as it is known, does not explain."""
+    return {call.matched.called for call in checked if any(check.exceeds for check in call.checks)}
+
+
 def force(
-    port: Side, aligned: Aligned, reference: Reference, inputs: Sequence[Array], free: Collection[Called] = ()
+    port: Side,
+    aligned: Aligned,
+    reference: Reference,
+    inputs: Sequence[Array],
+    free: Collection[Called] = (),
+    fine: Collection[Called] = (),
 ) -> Forced:
     """Run the port once, each matched call on the benchmark's inputs.
 
-    ``free`` calls get the benchmark's inputs and pass on what they make of them themselves.
+    ``free`` calls get the benchmark's inputs and pass on what they make of them themselves; ``fine`` units are known to
+    make the benchmark's outputs, which are handed on.
     """
     sending = _Sending(reference)
     specs = [_sent(reference, aligned, matched, sending) for matched in reference.matched]
-    specs = [replace(spec, free=(spec.path, spec.call) in free) for spec in specs]
+    specs = [
+        replace(
+            spec,
+            free=(spec.path, spec.call) in free,
+            given=spec.unit and (spec.path, spec.call) in fine and (spec.path, spec.call) not in free,
+        )
+        for spec in specs
+    ]
     recording = reference.recording
     question = Force(inputs, sending.arrays, specs, recording.train, reshaped=True, backward=recording.backward)
     try:

@@ -13,7 +13,7 @@ from trueline.pair.aligning.matching import match_calls
 from trueline.pair.coarse import Coarse
 from trueline.pair.forward.dividing import divided
 from trueline.pair.forward.faults import Fault, faults_of
-from trueline.pair.forward.forced import Called, Checked, Reference, force, reference_of, roughen
+from trueline.pair.forward.forced import Called, Checked, Reference, exceeding, force, reference_of, roughen
 from trueline.pair.forward.precision import Shorter, allowed, shorter
 from trueline.pair.questions.recording import Call, Recording
 from trueline.pair.sides.side import Side
@@ -52,9 +52,9 @@ def isolate(
     matched = match_calls(aligned, *recordings, without=together)
     reference = reference_of(sides[0], recordings[0], matched, inputs)
     forced = force(sides[1], aligned, reference, inputs)
-    checked = forced.checked()
+    checked = forced.settled(sides[0], inputs)
     if any(map(_may_be_rounding, faults_of(checked, reference))):
-        roughen(sides[0], reference, inputs)
+        roughen(sides[0], reference, inputs, exceeding(checked))
         checked = forced.checked()
     short = shorter(aligned, checked, reference)
     checked = allowed(aligned, checked, short)
@@ -74,7 +74,8 @@ def isolate(
         return Isolated(reference, checked, found, together, short)
     wider = match_calls(aligned, *recordings, without={*together, *parted})
     wide = reference_of(sides[0], recordings[0], wider, inputs, reference)
-    again = allowed(aligned, force(sides[1], aligned, wide, inputs).checked(), short)
+    fine = _fine(recordings, checked)
+    again = allowed(aligned, force(sides[1], aligned, wide, inputs, fine=fine).settled(sides[0], inputs), short)
     left = {fault.called for fault in beyond(coarse, aligned, faults_of(again, wide))}
     above = {call_pair.called for call_pair in wider}
     kept = [
@@ -84,12 +85,29 @@ def isolate(
     ]
 
     def freed(calls: Collection[Called]) -> list[Fault]:
-        loose = allowed(aligned, force(sides[1], aligned, reference, inputs, calls).checked(), short)
+        run = force(sides[1], aligned, reference, inputs, calls, fine)
+        loose = allowed(aligned, run.settled(sides[0], inputs), short)
         return list(beyond(coarse, aligned, faults_of(loose, reference)))
 
     kept = divided(kept, checked, aligned.port, freed)
     alike = parted - {fault.called for fault in kept}
     return Isolated(reference, checked, kept, together | alike, short)
+
+
+def _fine(recordings: tuple[Recording, Recording], checked: Sequence[Checked]) -> set[Called]:
+    """The units that need not be run again: they gave out what the benchmark's did, in the same shapes."""
+    bench, port = recordings
+    doubtful = exceeding(checked)
+    return {
+        call.matched.called
+        for call in checked
+        if call.matched.unit
+        and call.forced
+        and call.matched.own is None
+        and call.matched.called not in doubtful
+        and [bench.shapes[place][1] for place in call.matched.bench.outs]
+        == [port.shapes[place][1] for place in call.matched.port.outs]
+    }
 
 
 def _key(fault: Fault) -> tuple[Called, Called | None, bool]:

@@ -16,7 +16,8 @@ class CallSpec:
     """A call that is to be forced; all places are among the known arrays.
 
     ``unit``: it is run as a whole, with its gradients. ``silent``: only where its inputs agree within ``floor``.
-    ``free``: it passes on what it makes itself. ``gin``, ``grad`` and ``buffer`` are by index or name.
+    ``free``: it passes on what it makes itself. ``given``: it is not run, the benchmark's outputs are handed on.
+    ``gin``, ``grad`` and ``buffer`` are by index or name.
     """
 
     path: str
@@ -31,6 +32,7 @@ class CallSpec:
     grad: Mapping[str, int]
     buffer: Mapping[str, int]
     free: bool = False
+    given: bool = False
 
     def places(self, kind: str) -> Mapping[str, int]:
         """Where the gradients or buffers of a kind are."""
