@@ -43,7 +43,7 @@ _GROUPS: Final = {
 @click.option("--graft", "grafts", multiple=True, metavar="PATH", help="pair.option_graft")
 @click.option("--map", "map_file", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_map")
 @click.option("--write-tests", "tests", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_write_tests")
-@click.option("--steps", default=10, type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
+@click.option("--steps", type=click.IntRange(0, 10_000), metavar="K", help="pair.option_steps")
 @click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), metavar="N", help="pair.option_seed")
 @timeout_option
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="pair.option_output")
@@ -66,7 +66,7 @@ def command(
     grafts: Sequence[str],
     map_file: Path | None,
     tests: Path | None,
-    steps: int,
+    steps: int | None,
     seed: int,
     output: Path | None,
     force: bool,

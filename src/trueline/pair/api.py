@@ -36,7 +36,7 @@ def pair(
     graft: Sequence[str] = (),
     map: Path_ | None = None,
     seed: int = 0,
-    steps: int = 10,
+    steps: int | None = None,
     folder: Path_ | None = None,
     timeout: float | None = None,
 ) -> Paired:

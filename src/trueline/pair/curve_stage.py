@@ -118,7 +118,13 @@ def _compared(
         if _within(here, there, _extended(moved, there, coarser / _COARSE_ULPS), rounding):
             curves = replace(curves, verdict=Verdict.NOISE, parts=None)
         return _result(curves, steps)
-    tried = _tried(bench, training, tries)
+    tried: dict[tuple[int, int], Sequence[float]] = {}
+    for drawn in range(1, tries + 1):
+        tried |= {(1, drawn): bench.answer(replace(training, perturbed=drawn))}
+        if _within(here, there, tried):
+            break
+    else:
+        tried |= {(PROBE_ULPS, tries + 1): bench.answer(replace(training, perturbed=tries + 1, ulps=PROBE_ULPS))}
     curves = compare_curves(_curve(port, here), _curve(bench, there), Floors(_noise(tried, there)))
     if curves.verdict is Verdict.DIFFERS and not _within(here, there, tried):
         tried |= _tried(bench, training, _FURTHER_TRIES * tries, _KERNELS)
@@ -164,8 +170,10 @@ def _noise(tried: Mapping[tuple[int, int], Sequence[float]], losses: Sequence[fl
         return Tried({}, {step: LossDrift(a, abs(b - a)) for step, (a, b) in pairs if math.isfinite(b)})
 
     near = [drifts(again) for (far, _), again in tried.items() if far != PROBE_ULPS]
-    probe = next(drifts(again) for (far, _), again in tried.items() if far == PROBE_ULPS)
-    return Noise(len(near), losses=with_switches(furthest(near), probe).losses, margins=MARGINS)
+    drifted = furthest(near)
+    for probe in (drifts(again) for (far, _), again in tried.items() if far == PROBE_ULPS):
+        drifted = with_switches(drifted, probe)
+    return Noise(len(near), losses=drifted.losses, margins=MARGINS)
 
 
 def _within(

@@ -31,6 +31,7 @@ from trueline.pair.forward.precision import Shorter
 from trueline.pair.forward.stage import Forward, Progress, forward_result, no_progress, run_forward
 from trueline.pair.graft.places import check_module
 from trueline.pair.graft.run import Grafted, run_grafts
+from trueline.pair.grouping import sized
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
 from trueline.pair.parameters.initial_stage import built_weights, initial_stage
@@ -48,6 +49,9 @@ from trueline.pair.written_tests import Kept, keep_cases
 Tell: TypeAlias = Callable[[Message], None]
 
 _NOTHING: Mapping[str, Json] = MappingProxyType({})
+# A training of the user's shows what many steps do; plain steps on made-up values say all they can after two updates.
+_CURVE_STEPS = 10
+_PLAIN_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class Wish:
 class Options:
     """How to go about it: ``weights`` are the benchmark's real ones, ``module`` keeps to one of the port's modules.
 
+    ``steps`` is the length of the curve; None is what suits the parts.
+
     ``keep_cases`` keeps what tests of sub-networks are written from; ``grafts`` are modules of the port whose output
     the benchmark's takes the place of in a live run.
     """
@@ -85,7 +91,7 @@ class Options:
     parts: Path | None = None
     module: str = ""
     seed: int = 0
-    steps: int = 10
+    steps: int | None = None
     rules: Rules | None = None
     folder: Path | None = None
     timeout: float | None = None
@@ -213,19 +219,30 @@ class _Pairing:
             )
         )
         progress("curve")
-        if options.steps:
-            explained = any(blame.confirmed and moves_curve(blame) for stage in stages for blame in stage.blames)
-            steps, seed = options.steps, options.seed
-            # Where training refuses a single sample, the curve needs several too.
-            given = forward.inputs if sum(map(np.size, forward.inputs)) > sum(map(np.size, inputs)) else inputs
-            short = forward.evaluated.shorter
-            ratio = epsilon(short.port) / epsilon(short.bench) if short is not None and short.whole else 1.0
-            stages.append(
-                curve_stage(bench, port, self.parts, given, steps=steps, seed=seed, explained=explained, coarser=ratio)
-            )
+        if options.steps != 0:
+            stages.append(self._curve(forward, inputs, stages))
         progress("metrics")
         stages.append(metric_stage(bench, port, self.parts, outputs=forward.recordings[0].outputs, seed=options.seed))
         return Paired(str(bench.entry), str(port.entry), aligned, forward, inputs, stages, kept, grafts=grafts)
+
+    def _curve(self, forward: Forward, inputs: Sequence[Array], stages: Sequence[StageResult]) -> StageResult:
+        """The first steps of a training: the user's own, or plain ones on the size that costs less."""
+        blames = [blame for stage in stages for blame in stage.blames]
+        short = forward.evaluated.shorter
+        own = any(map(self.parts.both, ("loss", "optimizer", "batches")))
+        # Where training refuses a single sample, the curve needs several too.
+        other = sum(map(np.size, forward.inputs)) > sum(map(np.size, inputs)) or not (own or any(map(sized, blames)))
+        steps = self.options.steps
+        return curve_stage(
+            self.bench,
+            self.port,
+            self.parts,
+            forward.inputs if other else inputs,
+            steps=steps if steps is not None else _CURVE_STEPS if own else _PLAIN_STEPS,
+            seed=self.options.seed,
+            explained=any(blame.confirmed and moves_curve(blame) for blame in blames),
+            coarser=epsilon(short.port) / epsilon(short.bench) if short is not None and short.whole else 1.0,
+        )
 
     def _check_modules(self) -> None:
         paths = [module.path for module in self.described[1].modules]
