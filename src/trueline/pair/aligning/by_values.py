@@ -166,7 +166,7 @@ def _made(
         bench, port = sides[0].tensors[other], sides[1].tensors[path]
         pairs.append(ParamPair(bench, port, other, path, layout(bench.shape, port.shape), Certainty.LIKELY))
     pairs = lain_alike(pairs, aligned.bench, aligned.port)
-    modules = same_holders(aligned.bench, aligned.port, pairs, recordings)
+    modules = same_holders(aligned.bench, aligned.port, pairs, recordings, pieces=aligned.pieces)
     return Aligned(
         aligned.bench,
         aligned.port,

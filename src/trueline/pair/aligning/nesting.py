@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
+from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
+from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Recording
 
+# A tensor that is no module's.
+_PIECE: Final = "*"
 Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
 
 def outermost_first(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned | None:
     """Of modules that hold the same tensors the outermost matched with the outermost; None where they are already."""
-    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, several=True)
+    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, pieces=aligned.pieces, several=True)
     modules = {path: other for path, other in aligned.modules.items() if path not in several} | {
         path: other for path, other in several.items() if other is not None
     }
@@ -28,6 +34,7 @@ def same_holders(
     pairs: Sequence[ParamPair],
     recordings: tuple[Recording, Recording],
     *,
+    pieces: Sequence[Pieces] = (),
     several: bool = False,
 ) -> dict[str, str | None]:
     """The benchmark's module of each of the port's that holds the same tensors; None for one that has none left.
@@ -35,8 +42,13 @@ def same_holders(
     Where several hold them, those that take and give the same shapes, the outermost first; else those that have the
     tensors themselves. ``several`` leaves out modules of which there is just one on either side.
     """
-    there = _holders((pair.bench_path for pair in pairs), {module.path for module in bench.modules})
-    here = _holders((pair.port_path for pair in pairs), {module.path for module in port.modules})
+    # What is cut into pieces is held by whoever holds all of them.
+    names = [
+        [*(pair.bench_path for pair in pairs), *(_held_by_all(bench, cut.bench) for cut in pieces)],
+        [*(pair.port_path for pair in pairs), *(_held_by_all(port, cut.port) for cut in pieces)],
+    ]
+    there = _holders(names[0], {module.path for module in bench.modules})
+    here = _holders(names[1], {module.path for module in port.modules})
     owners = {pair.port_path.rpartition(".")[0]: pair.bench_path.rpartition(".")[0] for pair in pairs}
     shapes = (_shapes(recordings[0]), _shapes(recordings[1]))
     found: dict[str, str | None] = {}
@@ -47,6 +59,13 @@ def same_holders(
         found |= dict.fromkeys(paths)
         found |= _alike(paths, others, shapes) or _owning(paths, others, owners)
     return found
+
+
+def _held_by_all(described: Described, parameters: Sequence[ParamInfo]) -> str:
+    """The path of a tensor, or of all the pieces of one, down to where they are apart."""
+    paths = [described.paths.get(parameter.name, parameter.name).split(".") for parameter in parameters]
+    shared = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*paths, strict=False))
+    return ".".join([*(words[0] for words in shared), *([_PIECE] if len(paths) > 1 else [])])
 
 
 def _alike(here: Sequence[str], there: Sequence[str], shapes: tuple[Mapping[str, Shapes], ...]) -> dict[str, str]:

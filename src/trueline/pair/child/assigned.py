@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterator
 
 from trueline.adapters import FRAMEWORKS
+from trueline.adapters.nouns import Network
 from trueline.model.location import Location
 from trueline.pair.child.host import Host
 from trueline.pair.questions.model import AssignedAt
@@ -14,11 +15,15 @@ from trueline.pair.questions.model import AssignedAt
 
 def assigned_at(host: Host, question: AssignedAt) -> Location | None:
     """The line of ``self.attribute = …`` in the first of its classes that has one; None where none is readable."""
-    module = dict(host.adapter.values.modules(host.model))[question.path]
+    return line_of(dict(host.adapter.values.modules(host.model))[question.path], question.attribute)
+
+
+def line_of(module: Network, attribute: str) -> Location | None:
+    """Where its classes give a module an attribute."""
     for kind in type(module).__mro__:
         if kind.__module__.partition(".")[0] in FRAMEWORKS:
             return None
-        line = next(_lines(kind, question.attribute), None)
+        line = next(_lines(kind, attribute), None)
         if line is not None:
             return line
     return None
@@ -33,6 +38,15 @@ def _lines(kind: type, attribute: str) -> Iterator[Location]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            named = any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets)
-            if named and file is not None:
+            names = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Attribute))
+            if any(part.attr == attribute for part in names) and file is not None:
                 yield Location(file, first + node.lineno - 1)
+        elif isinstance(node, ast.Call) and _registers(node, attribute) and file is not None:
+            yield Location(file, first + node.lineno - 1)
+
+
+def _registers(call: ast.Call, attribute: str) -> bool:
+    """Whether a method of the module is given the attribute's name and its value, as ``register_buffer`` is."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    on_self = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    return on_self and len(given) > 1 and isinstance(given[0], ast.Constant) and given[0].value == attribute

@@ -11,7 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host
-from trueline.pair.child.templates import Template
+from trueline.pair.child.laying import laid_as
+from trueline.pair.child.templates import GivenOut, Template
 from trueline.pair.questions.blocks import BlockSpec
 
 
@@ -97,19 +98,20 @@ class Block:
         values = self.host.adapter.values
         if inner.outs is None:
             return proceed(*args, **kwargs)
-        template, likes = self.host.outputs.get(inner.path, (None, []))
-        if template is None or template.count != len(inner.outs):
+        known = self.host.outputs.get(inner.path)
+        tensors: list[Value] = []
+        if known is None or known.template.count != len(inner.outs):
             # Copies, since a layer may write into what it is given.
             own_args, own_kwargs = replaced((args, kwargs), values.is_tensor, self._copy)
             output = (proceed(*own_args, **own_kwargs),)
             tensors = [tensor for _, tensor in leaves(output, values.is_tensor)]
             likes = [values.from_numpy(values.to_numpy(tensor).reshape(-1)[:0]) for tensor in tensors]
-            template = Template.of(output, {}, values.is_tensor)
-            self.host.outputs[inner.path] = template, likes
-        else:
-            tensors = []
-        made = [values.from_numpy(array, like=like) for array, like in zip(inner.outs, likes, strict=False)]
-        ((filled,), _) = template.filled([*made, *tensors[len(made) :]])
+            shapes = [values.shape(tensor) for tensor in tensors]
+            known = self.host.outputs[inner.path] = GivenOut(Template.of(output, {}, values.is_tensor), likes, shapes)
+        # The layer's own shape, as the code around it was written for that.
+        laid = map(laid_as, inner.outs, known.shapes)
+        made = [values.from_numpy(array, like=like) for array, like in zip(laid, known.likes, strict=False)]
+        ((filled,), _) = known.template.filled([*made, *tensors[len(made) :]])
         return filled
 
     def _copy(self, _: str, tensor: Value) -> Value:
@@ -127,4 +129,13 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
         built = host.adapter.build.built(module)
         line = built.line if built is not None else None
         layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
-    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers)
+    template = host.templates.get((spec.path, spec.call))
+    inputs = list(spec.inputs)
+    own = host.own_inputs.get((spec.path, spec.call), {})
+    if template is not None and len(inputs) + len(own) == template.count:
+        for place in sorted(own):
+            inputs.insert(place, own[place])
+    shapes = host.taken.get((spec.path, spec.call), ())
+    if len(shapes) == len(inputs):
+        inputs = [laid_as(array, shape) for array, shape in zip(inputs, shapes, strict=True)]
+    return Block(host, modules[spec.path], template, inputs, layers)

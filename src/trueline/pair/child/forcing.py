@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,13 +18,12 @@ from trueline.kernel import UnsupportedDtype, distance
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
+from trueline.pair.child.laying import laid_as
 from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.templates import Template
 from trueline.pair.ops.additive_masks import masked_alike
+from trueline.pair.ops.input_mapping import with_own
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
-
-# A number, channels, and at least one axis more.
-_CHANNEL_AXES: Final = 3
 
 # Of a unit: the kind (gin, grad, buffer), its index or name, and its values.
 Seen: TypeAlias = tuple[str, str, Array | None]
@@ -50,6 +49,7 @@ class _Forcing:
     def __init__(self, host: Host, question: Force, known: Sequence[Array]) -> None:
         self._adapter, self._values, self._question, self._known = host.adapter, host.adapter.values, question, known
         self._structures = host.outputs
+        self._own = host.own_inputs
         self._specs = {(spec.path, spec.call): spec for spec in question.calls}
         self._counting = Counting(paths_of(host))
         self._inside = False
@@ -91,8 +91,10 @@ class _Forcing:
 
     def _inputs(self, tensors: Sequence[Value], spec: CallSpec, call: ForcedCall) -> tuple[list[Value], bool]:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
-        here = [self._values.shape(tensor) for tensor in tensors]
         known = [self._known[place] for place in spec.ins]
+        if len(tensors) > len(known) and not spec.unit:
+            known = self._with_own(tensors, known, spec)
+        here = [self._values.shape(tensor) for tensor in tensors]
         wanted = [laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
         shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
@@ -109,12 +111,26 @@ class _Forcing:
         pairs = zip(tensors, wanted, strict=True)
         return [self._values.from_numpy(self.moved(ref), like=tensor) for tensor, ref in pairs], True
 
+    def _with_own(self, tensors: Sequence[Value], known: list[Array], spec: CallSpec) -> list[Array]:
+        """The benchmark's inputs of a block that takes more than those; the rest is the block's own."""
+        kinds = [(self._values.dtype(tensor), self._values.shape(tensor)) for tensor in tensors]
+        places = with_own([(array.dtype.name, array.shape) for array in known], kinds)
+        if places is None:
+            return known
+        own = {
+            at: self._values.to_numpy(tensor, copy=True)
+            for at, (tensor, place) in enumerate(zip(tensors, places, strict=True))
+            if place is None
+        }
+        self._own[spec.path, spec.call] = own
+        return [known[place] if place is not None else own[at] for at, place in enumerate(places)]
+
     def _handed_on(self, spec: CallSpec) -> Value:
         """The benchmark's outputs, put together as the call's own are."""
-        template, likes = self._structures[spec.path]
-        places = zip(spec.outs, likes, strict=True)
+        structure = self._structures[spec.path]
+        places = zip(spec.outs, structure.likes, strict=True)
         made = [self._values.from_numpy(self.moved(self._known[place]), like=like) for place, like in places]
-        ((output,), _) = template.filled(made)
+        ((output,), _) = structure.template.filled(made)
         return output
 
     def _run(
@@ -258,28 +274,6 @@ def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Arr
     level, scale, comparable = level_of(array, ref)
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
-
-
-def laid_as(array: Array, shape: Sequence[int]) -> Array:
-    """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
-
-    A 1x1 convolution is a linear layer, on (n, c, 1, 1), on (n, h, w, c) and on (n, h * w, c). What a network gives
-    out keeps its own shape: there a caller sees the difference.
-    """
-    wanted = tuple(shape)
-    if array.shape == wanted:
-        return array
-    if [size for size in array.shape if size != 1] == [size for size in wanted if size != 1]:
-        return array.reshape(wanted)
-    if array.ndim < _CHANNEL_AXES:
-        return array
-    last = np.moveaxis(array, 1, -1)
-    tokens = (last.shape[0], int(np.prod(last.shape[1:-1])), last.shape[-1])
-    first = np.moveaxis(array, -1, 1)
-    fitting = next((moved for moved in (last, first) if moved.shape == wanted), None)
-    if fitting is None and wanted == tokens:
-        fitting = last.reshape(tokens)
-    return np.ascontiguousarray(fitting) if fitting is not None else array
 
 
 def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from trueline.adapters.guest.definitions.loaded import told
 from trueline.adapters.guest.importing import Asked
 from trueline.adapters.guest.wire import Content
-from trueline.adapters.nouns import Network, Value
+from trueline.adapters.nouns import Network
 from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
 from trueline.pair.child.building import build
-from trueline.pair.child.templates import Template
+from trueline.pair.child.templates import GivenOut, Template
 from trueline.pair.questions.blocks import CustomBackwards, GradientsBetween, MeasureSlopes, WatchOperators
 from trueline.pair.questions.corrected import RunCorrected
 from trueline.pair.questions.described import Describe, Load
@@ -90,8 +90,9 @@ class Host:
     """The model of this process, once it is built, and what one question leaves for a later one.
 
     ``parts`` are what the user's file has for this side, by name, and ``made`` the objects that they gave. Of the last
-    recording: ``templates`` say how each module's call was made, ``outputs`` how what it gave was put together (with an
-    empty tensor like each in it), ``recorded`` are the arrays.
+    recording: ``templates`` say how each module's call was made, ``taken`` in which shapes, ``outputs`` how what it
+    gave was put together, ``recorded`` are the arrays. Of the last forced run: ``own_inputs`` are what calls
+    take that the benchmark's do not, by place.
     """
 
     def __init__(self) -> None:
@@ -102,8 +103,10 @@ class Host:
         self.parts: Mapping[str, Part] = {}
         self.made: dict[str, UserObject] = {}
         self.templates: Mapping[tuple[str, int], Template] = {}
-        self.outputs: dict[str, tuple[Template, list[Value]]] = {}
+        self.taken: Mapping[tuple[str, int], Sequence[tuple[int, ...]]] = {}
+        self.outputs: dict[str, GivenOut] = {}
         self.recorded: list[Array] = []
+        self.own_inputs: dict[tuple[str, int], dict[int, Array]] = {}
         self._adapter: Adapter | None = None
 
     @property

@@ -15,6 +15,7 @@ from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
+from trueline.pair.child.held import held_constants
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_values import SeenValues
 from trueline.pair.ops.op_graph import Graph, Op
@@ -40,7 +41,9 @@ def _watched(host: Host, block: Block, max_bytes: int, alterations: Sequence[Alt
         output = block.run(given, watching.layer, watching.user_code)
         watching.on = False
     outputs = tuple(watching.number(tensor) for _, tensor in leaves(output, adapter.values.is_tensor))
-    return Graph(watching.ops, watching.seen.arrays, inputs, outputs, watching.seen.names)
+    seen = watching.seen
+    held = held_constants(host, seen.arrays, {*inputs, *(out for op in watching.ops for out in op.outputs)}, seen.names)
+    return Graph(watching.ops, seen.arrays, inputs, outputs, {**seen.names, **held.names}, held.assigned)
 
 
 class _Watching:
@@ -84,8 +87,9 @@ class _Watching:
         if set(outputs) <= set(inputs):
             return
         kind = op_kind(self._framework, call.name)
-        line = self._layer_line() or call.line
-        self.ops.append(Op(call.name, kind, inputs, outputs, line, None, plain(call.settings)))
+        built = self._layer_line()
+        called = call.line if built is not None else None
+        self.ops.append(Op(call.name, kind, inputs, outputs, built or call.line, None, plain(call.settings), called))
 
     def _layer_line(self) -> Location | None:
         """Where the framework's own layer was built whose code is at work: that is where it would be changed."""

@@ -16,7 +16,7 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
-from trueline.pair.child.templates import Template
+from trueline.pair.child.templates import GivenOut, Template
 from trueline.pair.questions.recording import Call, Record, Recording, Returned
 
 
@@ -28,6 +28,7 @@ def record(host: Host, question: Record) -> Recording:
     with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
         outputs, grads, returned = _run(host, taking, question.inputs, backward, question.seed)
     host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
+    host.taken = taking.taken
     return Recording(
         train,
         taking.calls,
@@ -102,7 +103,8 @@ class _Taking:
         self.calls: list[Call] = []
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
-        self.outputs: dict[str, tuple[Template, list[Value]]] = {}
+        self.taken: dict[tuple[str, int], Sequence[tuple[int, ...]]] = {}
+        self.outputs: dict[str, GivenOut] = {}
         self.drops: list[tuple[int | None, float]] = []
         self.drop_lines: list[Location | None] = []
 
@@ -116,6 +118,7 @@ class _Taking:
         open_calls = self._counting.open
         template = self.templates[begun] = Template.of(args, kwargs, self._values.is_tensor)
         given = self._tensors((args, kwargs))
+        self.taken[begun] = [self._values.shape(tensor) for tensor in given]
         ins = tuple(self._take(tensor) for tensor in given)
         if open_calls:
             # What a layer hands to a module that it holds is its own result, and no other call's.
@@ -176,8 +179,10 @@ class _Taking:
     def _keep_structure(self, path: str, output: Value) -> None:
         """How an output is put together, for whoever is to give another in its place."""
         if path not in self.outputs:
-            likes = [self._values.from_numpy(np.empty(0, np.float32), like=tensor) for tensor in self._tensors(output)]
-            self.outputs[path] = Template.of((output,), {}, self._values.is_tensor), likes
+            tensors = self._tensors(output)
+            likes = [self._values.from_numpy(np.empty(0, np.float32), like=tensor) for tensor in tensors]
+            shapes = [self._values.shape(tensor) for tensor in tensors]
+            self.outputs[path] = GivenOut(Template.of((output,), {}, self._values.is_tensor), likes, shapes)
 
     def _await_gradients(self, tensors: Sequence[Value], places: Sequence[int]) -> None:
         if self._backward and not self.light:

@@ -21,6 +21,15 @@ def _is_slot(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenOut:
+    """How a module's output was put together in its first call: an empty tensor like each in it, and its shape."""
+
+    template: Template
+    likes: Sequence[Value]
+    shapes: Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """The arguments of one call, without their tensors, of which there were ``count``."""
 

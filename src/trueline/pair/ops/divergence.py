@@ -25,7 +25,7 @@ from trueline.pair.ops.rearranging import exchange, rearranged
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import Named, named
 
-_MOST_EDITS: Final = 4
+_MOST_EDITS: Final = 8
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
 
@@ -117,9 +117,9 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     measured = level(port_value, bench_value) if bench_value is not None and port_value is not None else float("inf")
     edits = [change for change in found if change.kind is not EditKind.LAYOUT]
     # An order of axes is changed where it becomes another one.
-    edits = needed(sides, edits) or [sides.turned(change) for change in found]
+    edits = needed(sides, edits, (here, there)) or [sides.turned(change) for change in found]
     masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
-    if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
+    if masks or len({change.written or change for change in edits}) > _MOST_EDITS:
         yield Parting(
             PartingKind.OTHER_MASK if masks else PartingKind.UNTOLD,
             sink.name,
@@ -149,6 +149,8 @@ def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
 def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
     edit = _with_idle(sides, edit)
+    if _are_settled(sides, edit):
+        return _of_constants(sides, sink, edit, measured, checked)
     truths = _are_truths(sides, edit)
     # What is to be done to a value too is written where that is made.
     missing = edit.kind is EditKind.MISSING
@@ -166,7 +168,7 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths, missing),
+        _place(port, edit.port, (_changed_at(edit), _reshaped_at(port, edit)), edit.user, sink.line, truths, missing),
         _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
         edit.user,
         _swapped(sides, edit),
@@ -177,6 +179,49 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _beside(sides, edit),
         _available(sides, edit),
         (edit.bench, edit.port),
+    )
+
+
+def _are_settled(sides: Beside, edit: Edit) -> bool:
+    """Whether a constant of the port is another one than the benchmark's."""
+    both = sides.bench.array(edit.bench), sides.port.array(edit.port)
+    if edit.kind is not EditKind.INPUT or any(array is None or array.size < 2 for array in both):
+        return False
+    if not (sides.bench.is_settled(edit.bench) and sides.port.is_settled(edit.port)):
+        return False
+    sources = sides.bench.source(edit.bench), sides.port.source(edit.port)
+    held = sources[0] in sides.bench.graph.assigned and sources[1] in sides.port.graph.assigned
+    # What the port has elsewhere is another operand; what is true somewhere is told as a mask, where it is computed.
+    if not held and any(sides.same(edit.bench, value) for value in sides.port.all):
+        return False
+    return not _are_truths(sides, edit) or sources[1] in sides.port.graph.assigned
+
+
+def _of_constants(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
+    """Two constants: where they are assigned, else where they are computed or taken."""
+    sources = sides.bench.source(edit.bench), sides.port.source(edit.port)
+    takers = [op.taken_at if op is not None else None for op in (edit.user, edit.other_user)]
+    lines = [
+        next((line for line in (reading.graph.assigned.get(source), made, used) if line is not None), None)
+        for reading, source, made, used in (
+            (sides.port, sources[1], _line(sides.port.op(edit.port)), takers[0] or sink.line),
+            (sides.bench, sources[0], _line(sides.bench.op(edit.bench)), takers[1] or sink.other_line),
+        )
+    ]
+    return Parting(
+        PartingKind.OTHER_CONSTANT,
+        sink.name,
+        measured,
+        checked,
+        sides.bench.array(edit.bench),
+        sides.port.array(edit.port),
+        bench_takes=named(sides.bench, sources[0]),
+        port_takes=named(sides.port, sources[1]),
+        line=lines[0],
+        other_line=lines[1],
+        user=edit.user,
+        masks=makes_mask(sides.bench, edit.bench),
+        values=(edit.bench, edit.port),
     )
 
 
@@ -218,13 +263,22 @@ def _place(
     maker = side.graph.maker.get(value)
     made = _line(maker)
     first = (made,) if truths or (missing and maker is not None and _computes(maker)) else ()
-    return next((line for line in (*own, *first, _line(user), sink, made) if line is not None), None)
+    taken_at = user.taken_at if user is not None else None
+    return next((line for line in (*own, *first, taken_at, sink, made) if line is not None), None)
+
+
+def _changed_at(edit: Edit) -> Location | None:
+    """The line that has the port's operator; one too many is no fault of how the framework's layer is built."""
+    op = edit.port_op
+    if op is None:
+        return None
+    return op.taken_at if edit.kind is EditKind.EXTRA or edit.crossed else op.line
 
 
 def _computes(op: Op) -> bool:
-    """Whether an operator makes new values, and not only parts or views of what it takes; a layer has its own line."""
+    """Whether an operator makes new values, and not only parts or views of what it takes."""
     row = op_kinds().get(op.kind)
-    return op.module is None and len(op.outputs) == 1 and not (row is not None and row.view)
+    return len(op.outputs) == 1 and not (row is not None and row.view)
 
 
 def _reshaped_at(port: Reading, edit: Edit) -> Location | None:
@@ -277,6 +331,8 @@ def _tried(sides: Beside, edit: Edit) -> bool:
 
 
 def _swapped(sides: Beside, edit: Edit) -> bool:
+    if edit.crossed:
+        return True
     if edit.bench_op is None or edit.port_op is None or len(edit.bench_op.inputs) != len(edit.port_op.inputs):
         return False
     # Another operator is the fault itself, in whatever order it takes the values.

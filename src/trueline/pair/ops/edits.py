@@ -29,7 +29,8 @@ class Edit:
     """One change: where the port has the value ``port``, the benchmark has ``bench``.
 
     ``user`` and ``other_user`` are the port's operator and the benchmark's that take these values. ``through`` is the
-    value that goes on through an operator that is missing or too many.
+    value that goes on through an operator that is missing or too many. ``crossed``: the same operator takes the same
+    values in another order.
     """
 
     kind: EditKind
@@ -40,6 +41,7 @@ class Edit:
     user: Op | None = None
     other_user: Op | None = None
     through: int | None = None
+    crossed: bool = False
 
     def used(self, user: Op | None, other_user: Op | None) -> Edit:
         """The same, with the operators that take the values where none were known yet."""

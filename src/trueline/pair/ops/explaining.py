@@ -13,15 +13,16 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.model.message import Message, message
 from trueline.pair.blame import Blame, Cause, Setting, Stage
-from trueline.pair.ops.additive_masks import mask_in_words
+from trueline.pair.ops.additive_masks import mask_in_words, masked_otherwise
 from trueline.pair.ops.divergence import part
 from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
+from trueline.pair.ops.op_forms import form_of
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import level
+from trueline.pair.ops.same_values import floats, level
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
 
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
@@ -85,6 +86,8 @@ def explain_graphs(
 
 def explain(parting: Parting, known: Mapping[str, Array], floor: float) -> Explanation:
     """The reason of one parting; ``known`` are the benchmark's values by name, for what operators alone do not tell."""
+    if parting.kind is PartingKind.OTHER_CONSTANT:
+        return _by_constants(parting, floor)
     if parting.kind is PartingKind.OTHER_LAYOUT and _repeat(parting):
         parting = replace(parting, kind=PartingKind.OTHER_OP)
     if parting.kind is PartingKind.OTHER_INPUT and not _told(parting):
@@ -236,6 +239,47 @@ def _by_values(parting: Parting, known: Mapping[str, Array], floor: float) -> Ex
         parting.line,
         parting.other_line,
         parting.sink,
+    )
+
+
+def _by_constants(parting: Parting, floor: float) -> Explanation:
+    """A table, a mask or a position that is another one: where its numbers part, and what would make them equal."""
+    there, here = parting.bench_value, parting.port_value
+    assert there is not None and here is not None
+    mask = masked_otherwise(here, there)
+    place = ""
+    if there.size == here.size:
+        flat = here.reshape(there.shape)
+        with np.errstate(all="ignore"):
+            apart = np.nan_to_num(np.abs(floats(flat) - floats(there)), nan=np.inf)
+        worst = np.unravel_index(int(np.argmax(apart)), there.shape)
+        place = f"[{', '.join(map(str, worst))}]"
+        bench, port = (f"{float(array[worst]):.6g}" for array in (there, flat))
+    else:
+        bench, port = ("x".join(map(str, array.shape)) for array in (there, here))
+    name = parting.port_takes.name if parting.port_takes is not None and parting.port_takes.what == "parameter" else ""
+    params = {
+        "name": message("pair_explain.held", name=name) if name else message("pair_explain.value_constant"),
+        "place": place,
+        "bench": mask_in_words(there) if mask else bench,
+        "port": mask_in_words(here, there) if mask else port,
+        "where": _where(parting),
+    }
+    form = form_of(here, there, floor) if there.size == here.size and not mask else None
+    text = message("pair_explain.other_constant", **params)
+    if form is not None:
+        text = message("pair_stage.both", first=text, second=message("pair_explain.made_of", form=form_in_words(form)))
+    return Explanation(
+        Cause.MASK if mask or parting.masks else Cause.CONSTANT,
+        text,
+        message("pair_explain.other_constant_edit", line=at(parting.line), other=at(parting.other_line), **params),
+        parting.checked,
+        str(bench),
+        str(port),
+        parting.measured,
+        line=parting.line,
+        other_line=parting.other_line,
+        sink=parting.sink,
     )
 
 

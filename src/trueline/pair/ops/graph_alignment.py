@@ -15,7 +15,16 @@ from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.ops.edits import Edit, EditKind, Way
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
-from trueline.pair.ops.same_values import Turn, equal, equal_but_masked, level, reordered, sampled
+from trueline.pair.ops.same_values import (
+    Turn,
+    equal,
+    equal_but_masked,
+    level,
+    reordered,
+    sampled,
+    turns,
+    without_ones,
+)
 
 _MOST_STEPS: Final = 3000
 _DEEPEST: Final = 80
@@ -26,9 +35,14 @@ _TRUTHS: Final = 0.95
 _SPARE_INPUT: Final = 0.3
 _COARSE: Final = 0.01
 _FOREIGN: Final = 0.7
+_FOREIGN_OP: Final = 0.5
 _NOT_AKIN: Final = 0.2
 _ELSEWHERE: Final = 2.1
+# To say that two values have nothing to do with each other costs more the more operators that leaves unexplained.
 _UNRELATED_COST: Final = 2.6
+_UNRELATED_OP: Final = 0.6
+# Another table or mask is one change, whatever it is computed by; an operator in that says more.
+_SETTLED: Final = 1.05
 _MOST_PERMUTED: Final = 4
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
 
@@ -100,11 +114,29 @@ class Beside:
         else:
             self._steps += 1
             given_up = self._steps > _MOST_STEPS or depth > _DEEPEST
-            far = Way(_UNRELATED_COST, (Edit(EditKind.INPUT, here, there),), given_up=given_up)
+            far = Way(self._unrelated(here, there), (Edit(EditKind.INPUT, here, there),), given_up=given_up)
             options = [] if given_up else list(self._options(here, there, depth + 1))
             way = min([*options, far], key=lambda way: (way.cost, not way.checked))
         self._ways[here, there] = way
         return way
+
+    def _unrelated(self, here: int, there: int) -> float:
+        """What it costs that two values are not compared operator by operator."""
+        unexplained = max(len(self._below(self.bench, here)), len(self._below(self.port, there)))
+        return max(_UNRELATED_COST, _UNRELATED_OP * unexplained)
+
+    def _below(self, reading: Reading, value: int) -> frozenset[int]:
+        """The values that go into one and that the other side has not."""
+        found: set[int] = set()
+        open_values = [value]
+        while open_values:
+            latest = open_values.pop()
+            op = reading.op(latest)
+            if latest in found or op is None or reading.is_known(latest):
+                continue
+            found.add(latest)
+            open_values += reading.inputs(op)
+        return frozenset(found)
 
     def _options(self, here: int, there: int, depth: int) -> Iterator[Way]:
         bench_ways = [] if self.bench.is_known(here) else list(self.bench.ways(here))
@@ -126,6 +158,8 @@ class Beside:
                 yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=value))
         if self._are_truths(here, there):
             yield Way(_TRUTHS, (Edit(EditKind.INPUT, here, there),))
+        if self.bench.is_settled(here) and self.port.is_settled(there):
+            yield Way(_SETTLED, (Edit(EditKind.INPUT, here, there),))
         if not bench_ways and not port_ways:
             yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
         elif not port_ways:
@@ -141,11 +175,13 @@ class Beside:
         """What it costs that the other side has not got all that an operator takes besides the value that goes on."""
         reading, others = (self.bench, self.port.all) if of_bench else (self.port, self.bench.all)
         beside = [value for value in reading.inputs(op) if value != through and not reading.is_constant(value)]
-        has = (
-            any(self.same(value, other) if of_bench else self.same(other, value) for other in others)
+        lacking = [
+            value
             for value in beside
-        )
-        return 0.0 if all(has) else _FOREIGN
+            if not any(self.same(value, other) if of_bench else self.same(other, value) for other in others)
+        ]
+        # An operator that is missing or too many comes with all that only it needs.
+        return max((max(_FOREIGN, _FOREIGN_OP * len(self._below(reading, value))) for value in lacking), default=0.0)
 
     @staticmethod
     def _varying(reading: Reading, op: Op) -> list[int]:
@@ -156,10 +192,13 @@ class Beside:
         """Both operators stand for each other: they do the same with other inputs, or something else."""
         given, taken = self.bench.inputs(bench_op), self.port.inputs(port_op)
         for places in self._pairings(bench_op, port_op):
+            # What is quickly told is told, whatever becomes of the rest.
+            for first, second in sorted(places, key=lambda pair: len(self._below(self.bench, given[pair[0]]))):
+                self.align(given[first], taken[second], depth)
             way = Way(0.0)
             for first, second in places:
                 way = way.beside(self.align(given[first], taken[second], depth).used(port_op, bench_op))
-            spare = _SPARE_INPUT * (len(given) + len(taken) - 2 * len(places))
+            spare = self._spare(given, taken, places)
             carried = self._carries(bench_op, port_op, places)
             real = [edit for edit in way.edits if edit.kind is not EditKind.LAYOUT]
             if carried and way.edits:
@@ -170,14 +209,39 @@ class Beside:
             elif carried is None and real and bench_op.kind == port_op.kind and not spare:
                 yield way.under(_UNCHECKED, checked=False)
             laid = [edit for edit in way.edits if edit.kind is EditKind.LAYOUT]
-            if laid and self._carries(bench_op, port_op, places, turned=False):
+            if laid and (
+                self._carries(bench_op, port_op, places, turned=False)
+                or self._carries_in_another_order(bench_op, port_op, places)
+            ):
                 turned = [self.turned(edit) for edit in laid]
                 known = {edit.written for edit in real if edit.written is not None}
                 fresh = any(edit.written not in known for edit in turned)
                 cost = way.cost - _LAYOUT * len(laid) + (_TURNED if fresh else _LAYOUT)
                 yield replace(way, cost=cost, edits=(*real, *turned))
             cost = 1.0 + spare + (0.0 if self._akin(bench_op, port_op) else _NOT_AKIN)
-            yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op))
+            crossed = self._is_crossed(bench_op, port_op, places)
+            yield way.under(cost, Edit(EditKind.OTHER, here, there, bench_op, port_op, crossed=crossed))
+
+    def _spare(self, given: Sequence[int], taken: Sequence[int], places: Sequence[tuple[int, int]]) -> float:
+        """What it costs that inputs of either operator are no input of the other."""
+        sides = (self.bench, given, {first for first, _ in places}), (self.port, taken, {at for _, at in places})
+        lone = ((reading, values[at]) for reading, values, used in sides for at in range(len(values)) if at not in used)
+        return sum(max(_SPARE_INPUT, _UNRELATED_OP * len(self._below(*pair))) for pair in lone)
+
+    def _is_crossed(self, bench_op: Op, port_op: Op, places: Sequence[tuple[int, int]]) -> bool:
+        """Whether the port's operator makes the benchmark's value of the same inputs in the benchmark's order."""
+        whole = len(places) == len(bench_op.inputs) == len(port_op.inputs)
+        if bench_op.kind != port_op.kind or not whole or all(first == second for first, second in places):
+            return False
+        done, made = self.port.done(port_op), self.bench.array(bench_op.outputs[0])
+        given = [array for value in bench_op.inputs if (array := self.bench.array(value)) is not None]
+        if done is None or done.order_free or made is None or len(given) < len(places):
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                return equal(done.again(given), made, self.floor)
+        except (ValueError, IndexError):
+            return False
 
     def _is_coarse(self, bench_op: Op, port_op: Op, here: int, there: int) -> bool:
         """Whether one operator, on the same inputs, differs only by how coarsely it is computed."""
@@ -252,6 +316,30 @@ class Beside:
         if equal(found, made, self.floor) or equal_but_masked(found, made, self.floor):
             return True
         return turned and reordered(found, made, self.floor) is not None
+
+    def _carries_in_another_order(self, bench_op: Op, port_op: Op, places: Sequence[tuple[int, int]]) -> bool:
+        """Whether the port's operator of one value makes the benchmark's if that comes in some other order of axes."""
+        if len(places) != 1 or not self._leads(self.port, port_op, places[0][1]):
+            return False
+        done, made = self.port.done(port_op), self.bench.array(bench_op.outputs[0])
+        first, second = self.bench.array(bench_op.inputs[places[0][0]]), self.port.array(port_op.inputs[places[0][1]])
+        if done is None or made is None or first is None or second is None or len(port_op.inputs) != 1:
+            return False
+        if first.size != second.size:
+            return False
+        wanted = without_ones(second.shape)
+        for turn in turns(first.shape, second.shape):
+            laid = turn.apply(first)
+            if without_ones(laid.shape) != wanted:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    found = done.again([laid.reshape(second.shape)])
+            except (ValueError, IndexError):
+                continue
+            if equal(found, made, self.floor) or reordered(found, made, self.floor) is not None:
+                return True
+        return False
 
     @staticmethod
     def _leads(reading: Reading, op: Op, place: int) -> bool:

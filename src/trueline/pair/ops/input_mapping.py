@@ -1,4 +1,4 @@
-"""Maps the benchmark's inputs to a port module with fewer inputs."""
+"""Maps the benchmark's inputs to a port module with fewer inputs, or with more."""
 
 from __future__ import annotations
 
@@ -25,6 +25,20 @@ def taken(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
         if place is None:
             return None
         found.append(place)
+    return found
+
+
+def with_own(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int | None] | None:
+    """Which of the benchmark's inputs each of the port's is, where the port takes more: the rest are its own.
+
+    None where types and shapes do not decide it.
+    """
+    places = taken(port, bench)
+    if places is None:
+        return None
+    found: list[int | None] = [None] * len(port)
+    for place, at in enumerate(places):
+        found[at] = place
     return found
 
 

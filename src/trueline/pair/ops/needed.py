@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,12 +17,20 @@ from trueline.pair.ops.same_values import equal
 
 _DEEPEST: Final = 60
 _ROOM: Final = 4.0
+# Each subset of so many is tried.
+_MOST_DOUBTFUL: Final = 5
 # An operator that is missing or too many may be so only because a mistake before it hides that it is not.
 _DOUBTFUL: Final = (EditKind.MISSING, EditKind.EXTRA, EditKind.LAYOUT, EditKind.TURNED)
 
 
-def needed(sides: Beside, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits whose value is not the benchmark's already once those before them are made."""
+def needed(sides: Beside, edits: Sequence[Edit], sink: tuple[int, int]) -> list[Edit]:
+    """The fewest edits that make the sink's value, in the port ``sink[1]``, the benchmark's, as far as that is told.
+
+    Of the others those whose value is not the benchmark's already once those before them are made.
+    """
+    fewest = _fewest(sides, edits, sink)
+    if fewest is not None:
+        return fewest
     left = list(edits)
     for edit in edits:
         wanted, own = sides.bench.array(edit.bench), sides.port.array(edit.port)
@@ -33,6 +42,43 @@ def needed(sides: Beside, edits: Sequence[Edit]) -> list[Edit]:
         if made is not None and made is not own and equal(made, wanted, _ROOM * sides.floor):
             left = [other for other in left if other is not edit]
     return left
+
+
+def _fewest(sides: Beside, edits: Sequence[Edit], sink: tuple[int, int]) -> list[Edit] | None:
+    """All edits but as many of the doubtful ones as the sink does without; None where it needs them all."""
+    doubtful = [edit for edit in edits if edit.kind in _DOUBTFUL]
+    sure = [edit for edit in edits if edit.kind not in _DOUBTFUL]
+    wanted = sides.bench.array(sink[0])
+    if wanted is None or len(edits) < 2 or len(doubtful) > _MOST_DOUBTFUL:
+        return None
+    for count in range(len(doubtful)):
+        for chosen in itertools.combinations(doubtful, count):
+            kept = [edit for edit in edits if edit in sure or edit in chosen]
+            known = {edit.port: array for edit in kept if (array := sides.bench.array(edit.bench)) is not None}
+            if not known or sink[1] in known:
+                continue
+            # What only what is edited besides is made of cannot be told by the sink.
+            open_to = _seen_by(sides.port, sink[1], known)
+            if any(edit.port not in open_to for edit in doubtful if edit not in chosen):
+                continue
+            made = _made(sides.port, sink[1], known, {})
+            if made is not None and equal(made, wanted, _ROOM * sides.floor):
+                return kept
+    return None
+
+
+def _seen_by(port: Reading, sink: int, known: Collection[int]) -> set[int]:
+    """The values that the sink is made of otherwise than through known ones."""
+    found: set[int] = set()
+    open_values = [sink]
+    while open_values:
+        latest = port.base(open_values.pop())
+        if latest in found or latest in known:
+            continue
+        found.add(latest)
+        op = port.op(latest)
+        open_values += op.inputs if op is not None else ()
+    return found
 
 
 def _made(

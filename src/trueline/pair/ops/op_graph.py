@@ -17,6 +17,7 @@ class Op:
 
     ``inputs`` and ``outputs`` are ids of values. ``kind`` is the operator's name in both frameworks, ``name`` what this
     one calls it. ``module`` is the layer's path as the benchmark names it, on both sides; None for an operator.
+    ``called`` is the line that calls the framework's layer which an operator is in; ``line`` builds that.
     """
 
     name: str
@@ -26,6 +27,12 @@ class Op:
     line: Location | None = None
     module: str | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    called: Location | None = None
+
+    @property
+    def taken_at(self) -> Location | None:
+        """The line that says what it takes."""
+        return self.called or self.line
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,8 @@ class Graph:
     """The ops of a call in the order they ran; a value's id is its place in ``values`` (None: not kept).
 
     A tensor that was written in place is another value from then on. ``inputs`` and ``outputs`` are those of the whole
-    call; values that no op makes and that are no input are parameters (``names`` has theirs) or constants.
+    call; values that no op makes and that are no input are parameters (``names`` has theirs) or constants. ``assigned``
+    are the lines that give a module what it holds without training it.
     """
 
     ops: Sequence[Op]
@@ -41,6 +49,7 @@ class Graph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     names: Mapping[int, str] = field(default_factory=dict)
+    assigned: Mapping[int, Location] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = {value for op in self.ops for value in (*op.inputs, *op.outputs)}

@@ -19,6 +19,7 @@ class PartingKind(StrEnum):
     EXTRA_OP = "extra_op"
     OTHER_OP = "other_op"
     OTHER_INPUT = "other_input"
+    OTHER_CONSTANT = "other_constant"
     MOVED_OP = "moved_op"
     OTHER_LAYOUT = "other_layout"
     OTHER_MASK = "other_mask"

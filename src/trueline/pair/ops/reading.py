@@ -45,6 +45,7 @@ class Reading:
         self._made: dict[tuple[str | int, ...], int] = {}
         self._done: dict[Op, Done | None] = {}
         self._composed: dict[int, Op | None] = {}
+        self._settled: dict[int, bool] = {}
 
     def base(self, value: int) -> int:
         """The first value whose elements, in this order, it has: before a reshape, or made before by the same op."""
@@ -95,6 +96,33 @@ class Reading:
         if value in self.graph.names and value not in self.graph.inputs:
             return True
         return array is not None and (array.size < 2 or bool((array == array.flat[0]).all()))
+
+    def is_settled(self, value: int) -> bool:
+        """Whether a value depends on nothing that the block is given, and on no weight."""
+        if value not in self._settled:
+            self._settled[value] = False
+            op = self.graph.maker.get(value)
+            if op is not None:
+                found = op.module is None and all(map(self.is_settled, op.inputs))
+            else:
+                found = value not in self.graph.inputs
+                found = found and (value not in self.graph.names or value in self.graph.assigned)
+            self._settled[value] = found
+        return self._settled[value]
+
+    def source(self, value: int) -> int:
+        """What a settled value is made of: the one thing that a module holds, else itself."""
+        open_values, held = [value], set[int]()
+        seen = {value}
+        while open_values:
+            latest = open_values.pop()
+            op = self.graph.maker.get(latest)
+            if op is None and latest in self.graph.assigned:
+                held.add(latest)
+            fresh = [given for given in (op.inputs if op is not None else ()) if given not in seen]
+            seen.update(fresh)
+            open_values += fresh
+        return held.pop() if len(held) == 1 else value
 
     def inputs(self, op: Op) -> list[int]:
         """What an operator takes; before it was repeated, where the operator would have done that by itself."""

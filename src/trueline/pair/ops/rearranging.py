@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from trueline.model.location import Location
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
@@ -12,6 +13,7 @@ from trueline.pair.ops.same_values import equal
 from trueline.pair.ops.value_words import named
 
 _DEEPEST: Final = 12
+_PARTING: Final = frozenset({"slice", "split", "index", "gather", "unbind"})
 
 
 def rearranged(sides: Beside, found: list[Parting]) -> list[Parting]:
@@ -105,9 +107,18 @@ def exchange(sides: Beside, parting: Parting, bench: tuple[int, int], port: tupl
         bench_takes=wanted[0],
         port_takes=first,
         available=second,
-        line=(first.line if first.line == second.line else None) or parting.line,
+        line=_made_at(sides.port, *there) or parting.line,
         other_line=(wanted[0].line if wanted[0].line == wanted[1].line else None) or parting.other_line,
     )
+
+
+def _made_at(port: Reading, first: int, second: int) -> Location | None:
+    """Where two values are made that are parts of one, or by one line: there they have been named otherwise."""
+    makers = port.op(first), port.op(second)
+    lines = [op.line if op is not None else None for op in makers]
+    parted = all(op is not None and op.kind in _PARTING for op in makers)
+    whole = [port.base(op.inputs[0]) for op in makers if op is not None and op.inputs]
+    return lines[0] if lines[0] == lines[1] or (parted and len(set(whole)) == 1) else None
 
 
 def _with_effect(reading: Reading, value: int) -> int:

@@ -32,7 +32,8 @@ def named(reading: Reading, value: int) -> Named:
         return Named("input", str(graph.inputs.index(value) + 1) if len(graph.inputs) > 1 else "")
     op = graph.maker.get(value)
     if op is None:
-        return Named("parameter", graph.names[value]) if value in graph.names else Named("constant", "")
+        line = graph.assigned.get(value)
+        return Named("parameter", graph.names[value], line) if value in graph.names else Named("constant", "")
     if op.module is not None:
         return Named("layer", op.module, op.line)
     return Named("op", op.kind, op.line, op.outputs.index(value) + 1 if len(op.outputs) > 1 else 0)
