@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import FrameType
 
 from trueline.model.location import Location
@@ -15,18 +15,30 @@ _FROZEN = ("<frozen", "<string>", "<__array_function__")
 
 def user_line(package: str, *, frame: FrameType | None = None) -> Location | None:
     """The innermost frame that is neither in a package's folder (given with its closing slash) nor TrueLine's own."""
-    return next(_users(package, frame if frame is not None else sys._getframe(1)), None)
+    return next(map(_at, user_frames(package, frame=frame if frame is not None else sys._getframe(1))), None)
 
 
 def user_lines(package: str, *, frame: FrameType) -> list[Location]:
     """All such frames, the innermost first."""
-    return list(_users(package, frame))
+    return list(map(_at, user_frames(package, frame=frame)))
 
 
-def _users(package: str, frame: FrameType | None) -> Iterator[Location]:
+def helper_called_at(package: str, methods: Collection[str], *, frame: FrameType) -> Location | None:
+    """Where the innermost user's function was called by another, where it is none of a module's own ``methods``."""
+    frames = (found for found in user_frames(package, frame=frame) if not found.f_code.co_name.startswith("<"))
+    inner, outer = next(frames, None), next(frames, None)
+    return _at(outer) if inner is not None and outer is not None and inner.f_code.co_name not in methods else None
+
+
+def user_frames(package: str, *, frame: FrameType | None) -> Iterator[FrameType]:
+    """All such frames, the innermost first."""
     while frame is not None:
         file = frame.f_code.co_filename
         ours = file.startswith(_OURS) and not file.startswith(_EXAMPLES)
         if not ours and not file.startswith((package, *_FROZEN)):
-            yield Location(file, frame.f_lineno)
+            yield frame
         frame = frame.f_back
+
+
+def _at(frame: FrameType) -> Location:
+    return Location(frame.f_code.co_filename, frame.f_lineno)

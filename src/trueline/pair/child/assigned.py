@@ -18,18 +18,18 @@ def assigned_at(host: Host, question: AssignedAt) -> Location | None:
     return line_of(dict(host.adapter.values.modules(host.model))[question.path], question.attribute)
 
 
-def line_of(module: Network, attribute: str) -> Location | None:
-    """Where its classes give a module an attribute."""
+def line_of(module: Network, attribute: str, *, computed: bool = False) -> Location | None:
+    """Where its classes give a module an attribute; where it is ``computed``, and not only what they are given."""
     for kind in type(module).__mro__:
         if kind.__module__.partition(".")[0] in FRAMEWORKS:
             return None
-        line = next(_lines(kind, attribute), None)
+        line = next(_lines(kind, attribute, computed=computed), None)
         if line is not None:
             return line
     return None
 
 
-def _lines(kind: type, attribute: str) -> Iterator[Location]:
+def _lines(kind: type, attribute: str, *, computed: bool) -> Iterator[Location]:
     try:
         file, (source, first) = inspect.getsourcefile(kind), inspect.getsourcelines(kind)
         tree = ast.parse(inspect.cleandoc("\n" + "".join(source)))
@@ -38,6 +38,8 @@ def _lines(kind: type, attribute: str) -> Iterator[Location]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if computed and isinstance(node.value, ast.Name):
+                continue
             names = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Attribute))
             if any(part.attr == attribute for part in names) and file is not None:
                 yield Location(file, first + node.lineno - 1)

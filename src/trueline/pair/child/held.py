@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -56,6 +57,24 @@ def held_constants(host: Host, arrays: Sequence[Array | None], made: Collection[
                 if line is not None:
                     found.assigned[number] = line
     return found
+
+
+@contextmanager
+def holding(host: Host, held: Mapping[str, Array]) -> Iterator[None]:
+    """In this block attributes of modules have other values of the same shapes."""
+    values, modules = host.adapter.values, dict(host.adapter.values.modules(host.model))
+    with ExitStack() as undoing:
+        for name, array in held.items():
+            path, _, attribute = name.rpartition(".")
+            module = modules[path]
+            own = getattr(module, attribute)
+            if isinstance(own, np.ndarray):
+                undoing.callback(setattr, module, attribute, own)
+                setattr(module, attribute, array.reshape(own.shape).astype(own.dtype))
+            elif values.is_tensor(own):
+                undoing.callback(values.assign, own, values.to_numpy(own, copy=True))
+                values.assign(own, array.reshape(values.shape(own)).astype(values.to_numpy(own).dtype))
+        yield
 
 
 def _attributes(values: Values, modules: Mapping[str, Network]) -> Iterator[tuple[str, str, Array]]:

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.lines import user_line
+from trueline.adapters.lines import helper_called_at, user_line
 from trueline.adapters.nouns import OpCall, Value
 from trueline.adapters.tree import leaves
 from trueline.apitable.opkinds import op_kind
 from trueline.model.json_value import Json
 from trueline.model.location import Location
 from trueline.model.numbers import plain
+from trueline.pair.child.assigned import line_of
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
-from trueline.pair.child.held import held_constants
+from trueline.pair.child.held import held_constants, holding
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_values import SeenValues
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.questions.blocks import Alteration, WatchOperators
+from trueline.pair.questions.blocks import WatchOperators
 
 _LAYER: Final = "layer"
+# What a module's own code is called.
+_METHODS: Final = ("forward", "construct", "__call__")
 
 
 def watch_operators(host: Host, question: WatchOperators) -> Graph:
     """The operators of the block in the order they ran."""
-    with said_for(host.side, "running"), held_still(host, train=question.train):
-        return _watched(host, block_of(host, question.block), question.max_bytes, question.alterations)
+    putting = holding(host, question.held)
+    with said_for(host.side, "running"), held_still(host, train=question.train), putting:
+        return _watched(host, block_of(host, question.block), question)
 
 
-def _watched(host: Host, block: Block, max_bytes: int, alterations: Sequence[Alteration]) -> Graph:
-    adapter = host.adapter
+def _watched(host: Host, block: Block, question: WatchOperators) -> Graph:
+    adapter, alterations = host.adapter, question.alterations
     names = {id(tensor.value): tensor.name for tensor in adapter.values.tensors(host.model)}
-    watching = _Watching(host, SeenValues(adapter.values, names, max_bytes), block, alterations)
+    watching = _Watching(host, SeenValues(adapter.values, names, question.max_bytes), block, question)
     alter = watching.alter if alterations else None
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
@@ -49,8 +54,8 @@ def _watched(host: Host, block: Block, max_bytes: int, alterations: Sequence[Alt
 class _Watching:
     """Writes down ops and layers in the order they ran."""
 
-    def __init__(self, host: Host, seen: SeenValues, block: Block, alterations: Sequence[Alteration]) -> None:
-        self._alterations = alterations
+    def __init__(self, host: Host, seen: SeenValues, block: Block, question: WatchOperators) -> None:
+        self._alterations, self._made = question.alterations, question.made
         self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
         self._block = block
         self.seen = seen
@@ -83,13 +88,29 @@ class _Watching:
             return
         numbers = [self.seen.before(tensor, call.outputs) for tensor in call.inputs]
         inputs = tuple(number for number in numbers if number is not None)
+        instead = self._made.get(len(self.ops))
+        if instead is not None and len(call.outputs) == 1:
+            self._values.assign(call.outputs[0], instead.reshape(self._values.shape(call.outputs[0])))
         outputs = tuple(self.seen.after(tensor) for tensor in call.outputs)
         if set(outputs) <= set(inputs):
             return
         kind = op_kind(self._framework, call.name)
         built = self._layer_line()
         called = call.line if built is not None else None
-        self.ops.append(Op(call.name, kind, inputs, outputs, built or call.line, None, plain(call.settings), called))
+        settings = plain(call.settings)
+        caller = helper_called_at(self._build.package(), _METHODS, frame=sys._getframe())
+        where = (called, caller, self._set_at(settings))
+        self.ops.append(Op(call.name, kind, inputs, outputs, built or call.line, None, settings, *where))
+
+    def _set_at(self, settings: Mapping[str, Json]) -> Location | None:
+        """Where the module whose code is at work is given the number that an operator takes."""
+        module = self._block.at_work[-1] if self._block.at_work else None
+        for value in settings.values():
+            if isinstance(value, float) and not (value * 2).is_integer() and module is not None:
+                names = [name for name, held in vars(module).items() if type(held) is float and held == value]
+                if len(names) == 1:
+                    return line_of(module, names[0], computed=True)
+        return None
 
     def _layer_line(self) -> Location | None:
         """Where the framework's own layer was built whose code is at work: that is where it would be changed."""

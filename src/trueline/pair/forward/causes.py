@@ -24,7 +24,7 @@ from trueline.pair.coarse import coarse_kinds
 from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
-from trueline.pair.ops.constants import explained_by_constant
+from trueline.pair.ops.constants import confirmed_by_holding, explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
 from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.op_graph import Graph
@@ -239,7 +239,14 @@ class Causes:
         def altered(alterations: Sequence[Alteration]) -> Graph:
             return op_graph(self.port, block, of_port=True, alterations=alterations)
 
-        return explained_by_constant(*graphs, limit, altered, explain_graphs(*graphs, limit, coarse))
+        def holding(held: Mapping[str, Array]) -> Graph:
+            return op_graph(self.port, block, of_port=True, held=held)
+
+        def put(made: Mapping[int, Array]) -> Graph:
+            return op_graph(self.port, block, of_port=True, made=made)
+
+        found = confirmed_by_holding(*graphs, limit, holding, explain_graphs(*graphs, limit, coarse, put))
+        return explained_by_constant(*graphs, limit, altered, found)
 
     def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
         """That there is a difference, how large, and which causes were tried without success."""

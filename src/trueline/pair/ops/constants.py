@@ -9,16 +9,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from trueline.adapters.guest.trouble import SideTrouble
+from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.message import message
 from trueline.pair.blame import Cause
 from trueline.pair.ops.explaining import Explanation
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.ops.same_values import level
+from trueline.pair.ops.sinks import sinks
 from trueline.pair.ops.value_words import at
 from trueline.pair.questions.blocks import Alteration
 
@@ -56,16 +57,6 @@ class Constant:
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class _Sinks:
-    """How far what a block gives out, and what it gives its layers, lies from the benchmark's."""
-
-    levels: Mapping[tuple[str, int, int], float]
-
-    def beyond(self, floor: float) -> set[tuple[str, int, int]]:
-        return {sink for sink, level in self.levels.items() if not level <= floor}
-
-
 def explained_by_constant(
     bench: Graph, port: Graph, floor: float, run: Run, explained: Sequence[Explanation]
 ) -> list[Explanation]:
@@ -73,7 +64,7 @@ def explained_by_constant(
 
     ``run`` gives the port's graph with a setting altered.
     """
-    before = _sinks(bench, port)
+    before = sinks(bench, port)
     wrong = before.beyond(floor)
     if not wrong:
         return list(explained)
@@ -85,17 +76,39 @@ def explained_by_constant(
         tries += [pair for pair in pairs if pair[0][0] is not pair[1][0]]
     for tried in tries:
         try:
-            after = _sinks(bench, run([_alteration(mine, wanted) for mine, _, wanted in tried]))
+            after = sinks(bench, run([_alteration(mine, wanted) for mine, _, wanted in tried]))
         except SideTrouble:
             continue
         left = after.beyond(floor)
         if left < wrong:
             healed = wrong - left
-            levels = [max(sinks.levels.get(sink, math.inf) for sink in healed) for sinks in (before, after)]
+            levels = [max(found.levels.get(sink, math.inf) for sink in healed) for found in (before, after)]
             names = {name for name, _, _ in healed}
             rest = [explanation for explanation in explained if explanation.sink not in names]
             return [*(_explained(*candidate, (levels[0], levels[1])) for candidate in tried), *rest]
     return list(explained)
+
+
+def confirmed_by_holding(
+    bench: Graph, port: Graph, floor: float, run: Callable[[Mapping[str, Array]], Graph], found: Sequence[Explanation]
+) -> list[Explanation]:
+    """The same, with tables tried that an operator takes which is not understood: the port's module holds the other."""
+    before = sinks(bench, port)
+    wrong = before.beyond(floor)
+
+    def tried(explanation: Explanation) -> Explanation:
+        if explanation.held is None or explanation.confirmed or not wrong:
+            return explanation
+        try:
+            after = sinks(bench, run(dict([explanation.held])))
+        except SideTrouble:
+            return explanation
+        healed = wrong - after.beyond(floor)
+        if not healed or after.beyond(floor) - wrong:
+            return explanation
+        return replace(explanation, confirmed=True, left=max(after.levels[sink] for sink in healed))
+
+    return [tried(explanation) for explanation in found]
 
 
 def _alteration(mine: Constant, wanted: Json) -> Alteration:
@@ -103,6 +116,7 @@ def _alteration(mine: Constant, wanted: Json) -> Alteration:
 
 
 def _explained(mine: Constant, theirs: Constant, wanted: Json, levels: tuple[float, float]) -> Explanation:
+    line = mine.op.set_at or mine.op.line
     params: dict[str, object] = {
         "kind": mine.op.kind,
         "port": _shown(mine.value),
@@ -114,13 +128,13 @@ def _explained(mine: Constant, theirs: Constant, wanted: Json, levels: tuple[flo
     return Explanation(
         _cause(mine, theirs),
         said,
-        message("pair_explain.constant_edit", line=at(mine.op.line), other=at(theirs.op.line), **params),
+        message("pair_explain.constant_edit", line=at(line), other=at(theirs.op.line), **params),
         True,
         wanted,
         mine.value,
         levels[0],
         levels[1],
-        mine.op.line,
+        line,
         theirs.op.line,
     )
 
@@ -203,30 +217,3 @@ def _cost(mine: Constant, wanted: Json, theirs: Constant) -> float:
     apart = 0.0 if mine.op.kind == theirs.op.kind else 2.0
     a, b = abs(_number(mine.value)), abs(_number(wanted))
     return apart + (abs(math.log10(a / b)) / 10 if a and b and math.isfinite(a + b) else 1.0)
-
-
-def _sinks(bench: Graph, port: Graph) -> _Sinks:
-    found: dict[tuple[str, int, int], float] = {}
-    others = dict(_calls(port))
-    for key, op in _calls(bench):
-        other = others.get(key)
-        if other is not None and len(other.inputs) == len(op.inputs):
-            for place, pair in enumerate(zip(op.inputs, other.inputs, strict=True)):
-                found[(*key, place)] = _apart(bench, port, *pair)
-    if len(bench.outputs) == len(port.outputs):
-        for place, pair in enumerate(zip(bench.outputs, port.outputs, strict=True)):
-            found["", 0, place] = _apart(bench, port, *pair)
-    return _Sinks(found)
-
-
-def _calls(graph: Graph) -> Iterator[tuple[tuple[str, int], Op]]:
-    counts: dict[str, int] = {}
-    for op in graph.ops:
-        if op.module is not None:
-            yield (op.module, counts.get(op.module, 0)), op
-            counts[op.module] = counts.get(op.module, 0) + 1
-
-
-def _apart(bench: Graph, port: Graph, there: int, here: int) -> float:
-    mine, theirs = port.values[here], bench.values[there]
-    return level(mine, theirs) if mine is not None and theirs is not None else math.inf

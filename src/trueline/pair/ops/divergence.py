@@ -27,6 +27,8 @@ from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 8
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
+# What a function of one number does.
+_NUMBERS: Final = frozenset({"scale", "offset", "affine"})
 
 
 _KINDS: Final = {
@@ -154,6 +156,7 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
     truths = _are_truths(sides, edit)
     # What is to be done to a value too is written where that is made.
     missing = edit.kind is EditKind.MISSING
+    own = _changed_at(port, edit), _reshaped_at(port, edit)
     return Parting(
         PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
@@ -168,7 +171,7 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _place(port, edit.port, (_changed_at(edit), _reshaped_at(port, edit)), edit.user, sink.line, truths, missing),
+        _place(port, edit.port, own, edit.user, sink.line, truths, missing),
         _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
         edit.user,
         _swapped(sides, edit),
@@ -222,6 +225,7 @@ def _of_constants(sides: Beside, sink: _Sink, edit: Edit, measured: float, check
         user=edit.user,
         masks=makes_mask(sides.bench, edit.bench),
         values=(edit.bench, edit.port),
+        whole=sides.same_elements(sources[1], edit.port),
     )
 
 
@@ -267,11 +271,20 @@ def _place(
     return next((line for line in (*own, *first, taken_at, sink, made) if line is not None), None)
 
 
-def _changed_at(edit: Edit) -> Location | None:
-    """The line that has the port's operator; one too many is no fault of how the framework's layer is built."""
+def _changed_at(port: Reading, edit: Edit) -> Location | None:
+    """The line that has the port's operator; one too many is no fault of how the framework's layer is built.
+
+    A function that does right where others call it is not to be changed, but its call.
+    """
     op = edit.port_op
     if op is None:
         return None
+    others = (other for other in port.graph.ops if op.caller and other.line == op.line and other.caller != op.caller)
+    if any(all(map(port.is_known, other.outputs)) for other in others):
+        return op.caller
+    form = done.form if (done := port.done(op)) is not None else None
+    if op.set_at is not None and form is not None and form.family in _NUMBERS:
+        return op.set_at
     return op.taken_at if edit.kind is EditKind.EXTRA or edit.crossed else op.line
 
 

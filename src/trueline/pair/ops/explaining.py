@@ -23,6 +23,7 @@ from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import floats, level
+from trueline.pair.ops.substituting import Put, tried
 from trueline.pair.ops.value_words import INPUT, at, known_in_words, name_in_words
 
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
@@ -33,7 +34,8 @@ _OPERANDS: Final = {"add": "sum", "sub": "sum", "mul": "product", "div": "produc
 class Explanation:
     """One cause, what each side has there, and the change to make.
 
-    ``sink`` is the benchmark's path of the inner layer that gets another value; "" is the block's own output.
+    ``sink`` is the benchmark's path of the inner layer that gets another value; "" is the block's own output. ``held``
+    is the attribute of the port that would have to hold another value, and that.
     """
 
     cause: Cause
@@ -47,6 +49,7 @@ class Explanation:
     line: Location | None = None
     other_line: Location | None = None
     sink: str = ""
+    held: tuple[str, Array] | None = None
 
     def blame(self, stage: Stage, module: str, other_module: str, limit: float | None = None) -> Blame:
         """The same for a module of the port."""
@@ -69,15 +72,19 @@ class Explanation:
 
 
 def explain_graphs(
-    bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING
+    bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING, put: Put | None = None
 ) -> list[Explanation]:
     """All reasons why the two blocks part; none where they do the same.
 
-    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most. ``put`` tries in
+    the running port what cannot be told from the operators.
     """
     known = None
     explanations = []
-    for parting in part(bench, port, floor, coarse):
+    partings = part(bench, port, floor, coarse)
+    if put is not None and not all(parting.checked for parting in partings):
+        partings = tried(bench, port, floor, put, partings)
+    for parting in partings:
         if known is None:
             known = known_values(bench, floor)
         explanations.append(explain(parting, known, floor))
@@ -280,6 +287,7 @@ def _by_constants(parting: Parting, floor: float) -> Explanation:
         line=parting.line,
         other_line=parting.other_line,
         sink=parting.sink,
+        held=(name, there) if name and parting.whole and there.size == here.size else None,
     )
 
 

@@ -86,6 +86,11 @@ class Beside:
             self._samples[of_bench, value] = sampled(array, 512)
         return self._samples[of_bench, value]
 
+    def same_elements(self, first: int, second: int) -> bool:
+        """Whether two values of the port have the same elements in order."""
+        arrays = [array for value in (first, second) if (array := self.port.array(value)) is not None]
+        return len(arrays) == 2 and equal(arrays[0], arrays[1], 0.0)
+
     def turn(self, here: int, there: int) -> Turn | None:
         """The order of the benchmark's axes in which it is the port's value."""
         if (here, there) not in self._turns:

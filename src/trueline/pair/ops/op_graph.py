@@ -17,7 +17,8 @@ class Op:
 
     ``inputs`` and ``outputs`` are ids of values. ``kind`` is the operator's name in both frameworks, ``name`` what this
     one calls it. ``module`` is the layer's path as the benchmark names it, on both sides; None for an operator.
-    ``called`` is the line that calls the framework's layer which an operator is in; ``line`` builds that.
+    ``called`` is the line that calls the framework's layer which an operator is in; ``line`` builds that. ``caller`` is
+    the line that calls the function of the user's which it is in, ``set_at`` the one that assigns a number it takes.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Op:
     module: str | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, hash=False)
     called: Location | None = None
+    caller: Location | None = None
+    set_at: Location | None = None
 
     @property
     def taken_at(self) -> Location | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.questions.blocks import Alteration, BlockSpec, InnerSpec, WatchOperators
 from trueline.pair.sides.side import Side
+
+_NOTHING: Final[Mapping[str, Array]] = MappingProxyType({})
+_NONE_MADE: Final[Mapping[int, Array]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,19 @@ def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:
     return op_graph(bench, block, of_port=False), op_graph(port, block, of_port=True)
 
 
-def op_graph(side: Side, block: BlockCall, *, of_port: bool, alterations: Sequence[Alteration] = ()) -> Graph:
-    """One side's graph; with ``alterations`` some of its operators do otherwise."""
-    return side.answer(WatchOperators(block.spec(of_port=of_port), block.train, alterations=alterations))
+def op_graph(
+    side: Side,
+    block: BlockCall,
+    *,
+    of_port: bool,
+    alterations: Sequence[Alteration] = (),
+    held: Mapping[str, Array] = _NOTHING,
+    made: Mapping[int, Array] = _NONE_MADE,
+) -> Graph:
+    """One side's graph; with ``alterations`` some of its operators do otherwise, with ``held`` modules hold that.
+
+    ``made`` is what operators of these numbers are to have made.
+    """
+    spec = block.spec(of_port=of_port)
+    question = WatchOperators(spec, block.train, alterations=alterations, held=dict(held), made=dict(made))
+    return side.answer(question)

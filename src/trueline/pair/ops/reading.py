@@ -187,7 +187,7 @@ class Reading:
                 continue
             form = self._form(given, made, joined=last.kind in _JOINING) if given.size == made.size else None
             if form is not None:
-                op = Op(form.name, form.name, (entry,), (value,), last.line)
+                op = replace(last, name=form.name, kind=form.name, inputs=(entry,), outputs=(value,), settings={})
                 self._done[op] = Done.of(form)
                 return op
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from trueline.kernel.array import Array
@@ -55,12 +55,18 @@ class Alteration:
 
 @dataclass(frozen=True, slots=True)
 class WatchOperators(Question[Graph]):
-    """A block operator by operator, its layers taken as one operator each; with ``alterations`` some run otherwise."""
+    """A block operator by operator, its layers taken as one operator each; with ``alterations`` some run otherwise.
+
+    ``held`` are other values of what modules hold, by the attribute's path, ``made`` those that operators are to have
+    made, by the operator's number.
+    """
 
     block: BlockSpec
     train: bool
     max_bytes: int = MAX_KEPT_BYTES
     alterations: Sequence[Alteration] = ()
+    held: Mapping[str, Array] = field(default_factory=dict)
+    made: Mapping[int, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
