@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.apitable.layers import layer_of_class
@@ -42,6 +43,10 @@ _DEEPER = 5.0
 # Floors of shorter floats, below which whole operators hide.
 _WIDE = 1e-3
 _NARROWER = 4.0
+# So many settings of one block are put right one after the other.
+_MOST_SETTLED = 4
+_NOTHING: Mapping[str, Array] = MappingProxyType({})
+_NONE_MADE: Mapping[int, Array] = MappingProxyType({})
 _KINDS = {"in": Kind.IN, "out": Kind.OUT, "gin": Kind.GIN, "grad": Kind.GRAD, "buffer": Kind.BUFFER}
 
 
@@ -234,19 +239,31 @@ class Causes:
             graphs = op_graphs(self.bench, self.port, block)
         except SideTrouble:
             return []
+        return list(self._explained_block(block, *graphs, limit))
+
+    def _explained_block(
+        self, block: BlockCall, bench: Graph, port: Graph, limit: float, settled: Sequence[Alteration] = ()
+    ) -> Iterator[Explanation]:
+        """What a setting explains is put right, and the rest explained from there."""
         coarse = coarse_kinds(self.aligned.bench.framework, self.aligned.port.framework)
 
-        def altered(alterations: Sequence[Alteration]) -> Graph:
-            return op_graph(self.port, block, of_port=True, alterations=alterations)
+        def run(
+            alterations: Sequence[Alteration] = (),
+            held: Mapping[str, Array] = _NOTHING,
+            made: Mapping[int, Array] = _NONE_MADE,
+        ) -> Graph:
+            altered = [*settled, *alterations]
+            return op_graph(self.port, block, of_port=True, alterations=altered, held=held, made=made)
 
-        def holding(held: Mapping[str, Array]) -> Graph:
-            return op_graph(self.port, block, of_port=True, held=held)
-
-        def put(made: Mapping[int, Array]) -> Graph:
-            return op_graph(self.port, block, of_port=True, made=made)
-
-        found = confirmed_by_holding(*graphs, limit, holding, explain_graphs(*graphs, limit, coarse, put))
-        return explained_by_constant(*graphs, limit, altered, found)
+        found = explain_graphs(bench, port, limit, coarse, lambda made: run(made=made))
+        found = confirmed_by_holding(bench, port, limit, lambda held: run(held=held), found)
+        constant = explained_by_constant(bench, port, limit, run, found)
+        if constant is None or len(settled) >= _MOST_SETTLED:
+            yield from found
+            return
+        yield from constant.explanations
+        after = [*settled, *constant.alterations]
+        yield from self._explained_block(block, bench, run(constant.alterations), limit, after)
 
     def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
         """That there is a difference, how large, and which causes were tried without success."""

@@ -32,6 +32,8 @@ _FEW_TRIES: Final = 6
 _IN_PAIRS: Final = 8
 _SMALL: Final = 0.1
 _SCALING: Final = ("mul", "div")
+# A number with which an operator does nothing.
+_NEUTRAL: Final[Mapping[str, float]] = {"mul": 1.0, "div": 1.0, "add": 0.0, "sub": 0.0}
 # What a setting is called in either framework, and the cause that it stands for.
 _CAUSES: Final[Mapping[str, Cause]] = {
     "eps": Cause.EPS,
@@ -57,17 +59,25 @@ class Constant:
     value: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a setting explains, and how the port's block is to be run with it put right."""
+
+    explanations: Sequence[Explanation]
+    alterations: Sequence[Alteration]
+
+
 def explained_by_constant(
     bench: Graph, port: Graph, floor: float, run: Run, explained: Sequence[Explanation]
-) -> list[Explanation]:
-    """The setting that brings the port's block to the benchmark's, and what ``explained`` says of all else.
+) -> Settled | None:
+    """The setting that brings the port's block nearer to the benchmark's; None where there is none.
 
-    ``run`` gives the port's graph with a setting altered.
+    ``run`` gives the port's graph with a setting altered; ``explained`` is what is known without.
     """
     before = sinks(bench, port)
     wrong = before.beyond(floor)
     if not wrong:
-        return list(explained)
+        return None
     known = any(explanation.confirmed for explanation in explained)
     candidates = list(itertools.islice(_candidates(bench, port), _FEW_TRIES if known else _MOST_TRIES))
     tries: list[tuple[Candidate, ...]] = [(candidate,) for candidate in candidates]
@@ -82,11 +92,10 @@ def explained_by_constant(
         left = after.beyond(floor)
         if left < wrong:
             healed = wrong - left
-            levels = [max(found.levels.get(sink, math.inf) for sink in healed) for found in (before, after)]
-            names = {name for name, _, _ in healed}
-            rest = [explanation for explanation in explained if explanation.sink not in names]
-            return [*(_explained(*candidate, (levels[0], levels[1])) for candidate in tried), *rest]
-    return list(explained)
+            levels = [max(side.levels.get(sink, math.inf) for sink in healed) for side in (before, after)]
+            found = [_explained(*candidate, (levels[0], levels[1])) for candidate in tried]
+            return Settled(found, [_alteration(mine, wanted) for mine, _, wanted in tried])
+    return None
 
 
 def confirmed_by_holding(
@@ -165,8 +174,14 @@ def _candidates(bench: Graph, port: Graph) -> Iterator[tuple[Constant, Constant,
     theirs = [each for each in there if not any(_alike(other, each) for other in here)]
     seen: set[tuple[object, ...]] = set()
     found: list[tuple[float, int, Constant, Constant, Json]] = []
-    for each, other in itertools.product(mine, theirs):
-        wanted = _wanted(each, other)
+    # A factor or an offset of the port's alone may be one too many.
+    idle = [
+        (each, Constant(replace(each.op, line=None), each.setting, neutral))
+        for each in mine
+        if _is_real(each.value) and (neutral := _NEUTRAL.get(each.op.kind)) is not None
+    ]
+    for each, other in [*itertools.product(mine, theirs), *idle]:
+        wanted = other.value if other.op.line is None else _wanted(each, other)
         key = (each.op.name, each.op.line, each.setting, repr(each.value), repr(wanted))
         if wanted is not None and key not in seen:
             seen.add(key)

@@ -119,11 +119,16 @@ class Beside:
         else:
             self._steps += 1
             given_up = self._steps > _MOST_STEPS or depth > _DEEPEST
-            far = Way(self._unrelated(here, there), (Edit(EditKind.INPUT, here, there),), given_up=given_up)
+            far = replace(self._instead(here, there, self._unrelated(here, there)), given_up=given_up)
             options = [] if given_up else list(self._options(here, there, depth + 1))
             way = min([*options, far], key=lambda way: (way.cost, not way.checked))
         self._ways[here, there] = way
         return way
+
+    def _instead(self, here: int, there: int, cost: float) -> Way:
+        """The benchmark's value in the place of the port's, which one of another size cannot take."""
+        sizes = {array.size for array in (self.bench.array(here), self.port.array(there)) if array is not None}
+        return Way(cost, (Edit(EditKind.INPUT, here, there),), checked=len(sizes) < 2)
 
     def _unrelated(self, here: int, there: int) -> float:
         """What it costs that two values are not compared operator by operator."""
@@ -162,14 +167,14 @@ class Beside:
                 cost = 1.0 + self._foreign(op, value, of_bench=False)
                 yield below.under(cost, Edit(EditKind.EXTRA, here, there, port_op=op, through=value))
         if self._are_truths(here, there):
-            yield Way(_TRUTHS, (Edit(EditKind.INPUT, here, there),))
+            yield self._instead(here, there, _TRUTHS)
         if self.bench.is_settled(here) and self.port.is_settled(there):
-            yield Way(_SETTLED, (Edit(EditKind.INPUT, here, there),))
+            yield self._instead(here, there, _SETTLED)
         if not bench_ways and not port_ways:
-            yield Way(1.0, (Edit(EditKind.INPUT, here, there),))
+            yield self._instead(here, there, 1.0)
         elif not port_ways:
             # What the benchmark has elsewhere.
-            yield Way(_ELSEWHERE, (Edit(EditKind.INPUT, here, there),))
+            yield self._instead(here, there, _ELSEWHERE)
 
     def _are_truths(self, here: int, there: int) -> bool:
         """Whether both say where something holds: a mask that is another one is changed as a whole."""
@@ -186,7 +191,8 @@ class Beside:
             if not any(self.same(value, other) if of_bench else self.same(other, value) for other in others)
         ]
         # An operator that is missing or too many comes with all that only it needs.
-        return max((max(_FOREIGN, _FOREIGN_OP * len(self._below(reading, value))) for value in lacking), default=0.0)
+        below = frozenset[int]().union(*(self._below(reading, value) for value in lacking))
+        return max(_FOREIGN, _FOREIGN_OP * len(below)) if lacking else 0.0
 
     @staticmethod
     def _varying(reading: Reading, op: Op) -> list[int]:
