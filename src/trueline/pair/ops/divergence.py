@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -13,16 +13,19 @@ from trueline.apitable.opkinds import op_kinds
 from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
+from trueline.pair.ops.channels import axes_in, is_laid_as, laid_as
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.mask_forms import Shown, hide_the_same, written_as
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.needed import needed
+from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.rearranging import exchange, rearranged
-from trueline.pair.ops.same_values import level
+from trueline.pair.ops.same_values import equal, level
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
@@ -48,14 +51,26 @@ class _Sink:
     other_line: Location | None = None
 
 
-def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING) -> list[Parting]:
+def part(
+    bench: Graph,
+    port: Graph,
+    floor: float,
+    coarse: Mapping[str, float] = _NOTHING,
+    *,
+    whole: bool = True,
+    right: Collection[str] = (),
+) -> list[Parting]:
     """All places where the port parts from the benchmark, in the port's order; none where both do the same.
 
-    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most. Only what a
+    ``whole`` network gives out has to have its channels where the benchmark's has them. ``right`` are layers that are
+    known to be given what they are to be given.
     """
     sides = Beside(Reading(bench, floor), Reading(port, floor), floor, coarse)
     found: dict[object, Parting] = {}
     for sink in _sinks(sides.bench.graph, sides.port.graph):
+        if sink.name in right or ((sink.name or not whole) and _in_other_words(sides, sink)):
+            continue
         for parting in _partings(sides, sink):
             # What several layers are given is one value.
             ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
@@ -88,6 +103,16 @@ def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
         yield _Sink("", here, there)
 
 
+def _in_other_words(sides: Beside, sink: _Sink) -> bool:
+    """Whether the port only has the channels elsewhere there, as its layer takes them, or another kind of mask."""
+    here, there = sides.bench.array(sink.bench), sides.port.array(sink.port)
+    if here is None or there is None:
+        return False
+    if hide_the_same(there, here) is Shown.ALIKE:
+        return True
+    return is_laid_as(here, there.shape) and equal(there, laid_as(here, there.shape), sides.floor)
+
+
 def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
     """The benchmark's inputs of a layer that the port's takes too."""
     kinds = [
@@ -118,7 +143,7 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     edits = [change for change in found if change.kind is not EditKind.LAYOUT]
     # An order of axes is changed where it becomes another one.
     edits = needed(sides, edits) or [sides.turned(change) for change in found]
-    masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
+    masks = bench_value is not None and port_value is not None and _hide_otherwise(port_value, bench_value)
     if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
         yield Parting(
             PartingKind.OTHER_MASK if masks else PartingKind.UNTOLD,
@@ -135,6 +160,12 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
         return
     for edit in edits:
         yield _with_origins(sides, edit, _parting(sides, sink, edit, measured, beside.checked))
+
+
+def _hide_otherwise(port: Array, bench: Array) -> bool:
+    """Whether both are nothing but masks, of other places, each in its own form."""
+    written = written_as(port, bench)
+    return written is not None or masked_otherwise(port, bench)
 
 
 def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
@@ -162,7 +193,7 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _given(sides, edit),
         edit.bench_op,
         edit.port_op,
-        bench.done(edit.bench_op) if edit.bench_op is not None else None,
+        _in_the_ports_axes(sides, edit),
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
@@ -178,6 +209,30 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _available(sides, edit),
         (edit.bench, edit.port),
     )
+
+
+def _in_the_ports_axes(sides: Beside, edit: Edit) -> Done | None:
+    """What the benchmark's operator does; over which axes as the port's code counts them, whose channels lie elsewhere.
+
+    Only so two of them can be told apart that both say "axis 1".
+    """
+    done = sides.bench.done(edit.bench_op) if edit.bench_op is not None else None
+    if done is None or done.form is None or edit.bench_op is None or edit.port_op is None:
+        return done
+    here, there = (
+        side.array(op.inputs[0]) if op.inputs else None
+        for side, op in ((sides.bench, edit.bench_op), (sides.port, edit.port_op))
+    )
+    axes = done.form.settings.get("axes", (done.form.settings.get("axis"),))
+    if here is None or there is None or not isinstance(axes, tuple) or not all(isinstance(axis, int) for axis in axes):
+        return done
+    found = axes_in(here.shape, there.shape, [axis for axis in axes if isinstance(axis, int)])
+    if not found or not equal(there, laid_as(here, there.shape), sides.floor):
+        return done
+    settings = {**done.form.settings, **({"axes": found} if "axes" in done.form.settings else {"axis": found[0]})}
+    apply = done.form.apply
+    form = replace(done.form, settings=settings, apply=lambda value: apply(laid_as(value, here.shape)))
+    return replace(done, form=form)
 
 
 def _with_idle(sides: Beside, edit: Edit) -> Edit:
