@@ -109,6 +109,46 @@ class OneOff(Masked):
         return torch.triu(torch.ones(places, places, dtype=torch.bool), 2)
 
 
+class Data(Masked):
+    def hidden(self, places):
+        return torch.tensor([[there > here for there in range(places)] for here in range(places)])
+
+
+class DataOneOff(Masked):
+    def hidden(self, places):
+        return torch.tensor([[there > here + 1 for there in range(places)] for here in range(places)])
+
+
+class Half(nn.Module):
+    def __init__(self, mask):
+        super().__init__()
+        self.mask = torch.as_tensor(mask)
+        self.first = nn.Linear(4, 4)
+
+    def forward(self, x):
+        rest = 1 - self.mask
+        kept = x * self.mask
+        return kept + rest * (x + self.first(kept) * rest)
+
+
+class Coupled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.halves = nn.ModuleList([Half(torch.tensor([1.0, 0.0, 1.0, 0.0])) for _ in range(2)])
+        self.last = nn.Linear(4, 2)
+
+    def forward(self, x):
+        for half in self.halves:
+            x = half(x)
+        return self.last(x)
+
+
+class CoupledOtherwise(Coupled):
+    def __init__(self):
+        super().__init__()
+        self.halves = nn.ModuleList([Half(torch.tensor([0.0, 1.0, 0.0, 1.0])) for _ in range(2)])
+
+
 class Slopes(nn.Module):
     slope = 0.5
 
@@ -150,6 +190,10 @@ def added(): return Masked("added")
 def truths(): return Masked("truths")
 def seen(): return Masked("seen")
 def one_off(): return OneOff("truths")
+def data(): return Data("truths")
+def data_one_off(): return DataOneOff("truths")
+def coupled(): return Coupled()
+def inverted(): return CoupledOtherwise()
 def infinite(): return Slopes(float("-inf"))
 def large(): return Slopes(-1e9)
 def steeper(): return Steeper(-1e9)
@@ -183,6 +227,7 @@ def blames(folder: Path, bench: str, port: str, shape: str) -> list[tuple[str, b
         ("added", "truths", "2x5x4"),
         ("truths", "added", "2x5x4"),
         ("added", "seen", "2x5x4"),
+        ("added", "data", "2x5x4"),
         ("truths", "seen", "2x5x4"),
         ("infinite", "large", "2x5x4"),
         ("deep", "deep_layers", "2x6"),
@@ -199,6 +244,18 @@ def test_a_softmax_over_another_axis_shows_where_channels_lie_last(folder: Path)
 def test_a_mask_of_other_places_is_one_in_another_form_too(folder: Path) -> None:
     found = [blame for blame in blames(folder, "added", "one_off", "2x5x4") if blame[1]]
     assert found == [("mask", True, "return torch.triu(torch.ones(places, places, dtype=torch.bool), 2)")]
+
+
+def test_a_constant_stands_where_it_is_made(folder: Path) -> None:
+    found = [blame for blame in blames(folder, "added", "data_one_off", "2x5x4") if blame[1]]
+    (line,) = {line for cause, _, line in found if cause == "mask"}
+    assert "here + 1" in line
+
+
+def test_a_mask_that_is_inverted_is_one_difference_where_it_is_given(folder: Path) -> None:
+    (found,) = blames(folder, "coupled", "inverted", "3x4")
+    assert found[:2] == ("mask", True)
+    assert "[0.0, 1.0, 0.0, 1.0]" in found[2]
 
 
 def test_what_is_masked_on_both_sides_hides_no_factor(folder: Path) -> None:

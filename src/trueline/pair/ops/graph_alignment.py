@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from types import MappingProxyType
 from typing import Final
 
@@ -109,6 +109,11 @@ class Beside:
         return way
 
     def _options(self, here: int, there: int, depth: int) -> Iterator[Way]:
+        if self.bench.is_known(here) and self.port.is_known(there):
+            # Each side has the other's value elsewhere: the same done with operands that differ says where.
+            for first, second in product(self.bench.ways(here), self.port.ways(there)):
+                if first.kind == second.kind and len(first.outputs) == len(second.outputs) == 1:
+                    yield from self._paired(here, there, first, second, depth)
         bench_ways = [] if self.bench.is_known(here) else list(self.bench.ways(here))
         port_ways = [] if self.port.is_known(there) else list(self.port.ways(there))
         for bench_op in bench_ways:

@@ -57,6 +57,13 @@ def hide_the_same(array: Array, reference: Array) -> Shown | None:
     return None
 
 
+def are_turned(array: Array, reference: Array) -> bool:
+    """Whether both are ones and zeros, each where the other has not."""
+    if array.size != reference.size or not (_are_ones(array) and _are_ones(reference)):
+        return False
+    return bool((array.reshape(-1) != reference.reshape(-1)).all())
+
+
 def written_as(own: Array, reference: Array) -> Written | None:
     """The benchmark's mask in the form of the port's; None for what is no mask, and where both have one form.
 
