@@ -53,6 +53,16 @@ class Aligned:
         )
 
     @cached_property
+    def unlike(self) -> dict[str, str]:
+        """Layers of the port, with the benchmark's, that each have a tensor which the other has no counterpart of.
+
+        They are not one layer, whatever their names: what one is given tells nothing of what the other is to be given.
+        """
+        here = {_owner(self.port, parameter) for parameter in self.only_port}
+        there = {_owner(self.bench, parameter) for parameter in self.only_bench}
+        return {path: other for path, other in self.modules.items() if path and path in here and other in there}
+
+    @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
         """Pairs by the benchmark's attribute path."""
         return {pair.bench_path: pair for pair in self.pairs}

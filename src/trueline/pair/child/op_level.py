@@ -91,8 +91,9 @@ class _Watching:
         if set(outputs) <= set(inputs):
             return
         kind = op_kind(self._framework, call.name)
-        line = self._layer_line() or call.line
-        self.ops.append(Op(call.name, kind, inputs, outputs, line, None, plain(call.settings)))
+        built = self._layer_line()
+        called = call.line if built is not None else None
+        self.ops.append(Op(call.name, kind, inputs, outputs, built or call.line, None, plain(call.settings), called))
 
     def _layer_line(self) -> Location | None:
         """Where the framework's own layer was built whose code is at work: that is where it would be changed."""

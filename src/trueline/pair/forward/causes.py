@@ -26,7 +26,7 @@ from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.constants import explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import Given, is_unclear, taken
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import Alteration
@@ -242,6 +242,8 @@ class Causes:
 
     def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
         wrong = {candidate.called for candidate in self.faults if not candidate.between}
+        if is_unclear(*_kinds(fault.matched, fault.reference, recording)):
+            return []
         block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
@@ -252,7 +254,8 @@ class Causes:
         def altered(alterations: Sequence[Alteration]) -> Graph:
             return op_graph(self.port, block, of_port=True, alterations=alterations)
 
-        explained = explain_graphs(*graphs, limit, coarse, whole=not fault.matched.port.path, right=self.reshaped)
+        right = self.reshaped | {*self.aligned.unlike.values()}
+        explained = explain_graphs(*graphs, limit, coarse, whole=not fault.matched.port.path, right=right)
         return explained_by_constant(*graphs, limit, altered, explained)
 
     def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
@@ -331,8 +334,13 @@ def block_of(
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    return taken(*_kinds(matched, reference, recording))
+
+
+def _kinds(matched: Matched, reference: Reference, recording: Recording) -> tuple[list[Given], list[Given]]:
+    """Types and shapes of what a call is given on both sides."""
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
-    return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+    return theirs, [recording.shapes[place] for place in matched.port.ins]
 
 
 def _another_class(blame: Blame) -> bool:
@@ -358,6 +366,8 @@ def block_kinds(
     seen: set[object] = set()
     for matched in reference.matched:
         if matched.unit or aligned.port.types.get(matched.port.path) in _CONTAINERS:
+            continue
+        if is_unclear(*_kinds(matched, reference, recording)):
             continue
         block = block_of(matched, reference, recording, silent)
         inside = tuple(layer.path.removeprefix(matched.port.path) for layer in block.inner)

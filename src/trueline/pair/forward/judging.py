@@ -54,7 +54,11 @@ def judge(
 
     What no layer's arguments explain is looked into only where the network, its layers put right, still differs.
     """
-    faults = [fault for fault in merged(isolated.faults, aligned.port) if is_below(fault.matched.port.path, below)]
+    faults = [
+        fault
+        for fault in merged(isolated.faults, aligned.port)
+        if is_below(fault.matched.port.path, below) and (fault.at is None or fault.at.port.path not in aligned.unlike)
+    ]
     causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together, isolated.reshaped)
     built = [causes.built(fault, recordings[1]) for fault in faults]
     left = [place for place, blames in enumerate(built) if not any(blame.confirmed for blame in blames)]

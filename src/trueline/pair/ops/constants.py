@@ -16,7 +16,9 @@ from trueline.adapters.guest.trouble import SideTrouble
 from trueline.model.json_value import Json
 from trueline.model.message import message
 from trueline.pair.blame import Cause
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.explaining import Explanation
+from trueline.pair.ops.mask_forms import Shown, hide_the_same
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.same_values import level
 from trueline.pair.ops.value_words import at
@@ -31,6 +33,7 @@ _FEW_TRIES: Final = 6
 _IN_PAIRS: Final = 8
 _SMALL: Final = 0.1
 _SCALING: Final = ("mul", "div")
+_NEUTRAL: Final[Mapping[str, float]] = {"mul": 1.0, "div": 1.0, "pow": 1.0, "add": 0.0, "sub": 0.0}
 # What a setting is called in either framework, and the cause that it stands for.
 _CAUSES: Final[Mapping[str, Cause]] = {
     "eps": Cause.EPS,
@@ -154,7 +157,8 @@ def _candidates(bench: Graph, port: Graph) -> Iterator[tuple[Constant, Constant,
     for each, other in itertools.product(mine, theirs):
         wanted = _wanted(each, other)
         key = (each.op.name, each.op.line, each.setting, repr(each.value), repr(wanted))
-        if wanted is not None and key not in seen:
+        # An operator that is to have no effect is one too many.
+        if wanted is not None and key not in seen and not (_is_real(wanted) and wanted == _NEUTRAL.get(each.op.kind)):
             seen.add(key)
             found.append((_cost(each, wanted, other), len(found), each, other, wanted))
     for _, _, each, other, wanted in sorted(found, key=lambda candidate: candidate[:2]):
@@ -212,7 +216,7 @@ def _sinks(bench: Graph, port: Graph) -> _Sinks:
         other = others.get(key)
         if other is not None and len(other.inputs) == len(op.inputs):
             for place, pair in enumerate(zip(op.inputs, other.inputs, strict=True)):
-                found[(*key, place)] = _apart(bench, port, *pair)
+                found[(*key, place)] = _apart(bench, port, *pair, inside=True)
     if len(bench.outputs) == len(port.outputs):
         for place, pair in enumerate(zip(bench.outputs, port.outputs, strict=True)):
             found["", 0, place] = _apart(bench, port, *pair)
@@ -227,6 +231,11 @@ def _calls(graph: Graph) -> Iterator[tuple[tuple[str, int], Op]]:
             counts[op.module] = counts.get(op.module, 0) + 1
 
 
-def _apart(bench: Graph, port: Graph, there: int, here: int) -> float:
+def _apart(bench: Graph, port: Graph, there: int, here: int, *, inside: bool = False) -> float:
+    """``inside``: a layer may be given its channels elsewhere, or its mask in another form."""
     mine, theirs = port.values[here], bench.values[there]
-    return level(mine, theirs) if mine is not None and theirs is not None else math.inf
+    if mine is None or theirs is None:
+        return math.inf
+    if inside and hide_the_same(mine, theirs) is Shown.ALIKE:
+        return 0.0
+    return level(mine, laid_as(theirs, mine.shape) if inside else theirs)

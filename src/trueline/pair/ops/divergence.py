@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -62,7 +62,18 @@ def part(
             ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
             found.setdefault((parting.kind, *ops) if ops else _key(parting), parting)
     once = {_key(parting): parting for parting in reversed(list(found.values()))}
-    return rearranged(sides, list(reversed(once.values())))
+    return rearranged(sides, _once_made(sides, list(reversed(once.values()))))
+
+
+def _once_made(sides: Beside, found: Sequence[Parting]) -> list[Parting]:
+    """A value that several take in place of another is changed once, where it is made."""
+    left: dict[object, Parting] = {}
+    for parting in found:
+        key = parting.values if parting.kind is PartingKind.OTHER_INPUT else id(parting)
+        first = left.setdefault(key, parting)
+        if first is not parting and parting.values is not None and first.line != parting.line:
+            left[key] = replace(first, line=made_at(sides.port, parting.values[1]) or first.line)
+    return list(left.values())
 
 
 def _key(parting: Parting) -> tuple[object, ...]:

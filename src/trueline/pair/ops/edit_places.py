@@ -31,7 +31,7 @@ def place_of(
     maker = side.graph.maker.get(value)
     made = line_of(maker) or side.graph.made.get(value)
     first = (made,) if truths or maker is None or (missing and _computes(maker)) else ()
-    return next((line for line in (*own, *first, line_of(user), sink, made) if line is not None), None)
+    return next((line for line in (*own, *first, _taken_at(user), sink, made) if line is not None), None)
 
 
 def _computes(op: Op) -> bool:
@@ -56,6 +56,11 @@ def are_truths(sides: Beside, edit: Edit) -> bool:
     bench, port = both
     assert bench is not None and port is not None
     return bench.dtype == port.dtype == np.bool_ or (edit.kind is EditKind.INPUT and are_turned(port, bench))
+
+
+def _taken_at(user: Op | None) -> Location | None:
+    """Where the user's code hands a value to an operator."""
+    return user.called or user.line if user is not None else None
 
 
 def made_at(side: Reading, value: int) -> Location | None:

@@ -17,6 +17,8 @@ class Op:
 
     ``inputs`` and ``outputs`` are ids of values. ``kind`` is the operator's name in both frameworks, ``name`` what this
     one calls it. ``module`` is the layer's path as the benchmark names it, on both sides; None for an operator.
+    ``line`` is where it would be changed: of a framework's own layer, where that was built; ``called`` is then where
+    the user's code calls it.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Op:
     line: Location | None = None
     module: str | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    called: Location | None = None
 
 
 @dataclass(frozen=True)

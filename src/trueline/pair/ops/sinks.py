@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trueline.kernel.array import Array
@@ -10,7 +10,7 @@ from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.channels import is_laid_as, laid_as
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import is_unclear, taken
 from trueline.pair.ops.mask_forms import Shown, hide_the_same, written_as
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.same_values import equal
@@ -33,7 +33,7 @@ def sinks(bench: Graph, port: Graph) -> Iterator[Sink]:
     for place, op in _calls(bench).items():
         other = port_calls.get(place)
         if other is not None:
-            for here, there in zip(_taken(bench, op, port, other), other.inputs, strict=False):
+            for here, there in _pairs(bench, op, port, other):
                 yield Sink(place[0], here, there, other.line, op.line)
     for here, there in zip(bench.outputs, port.outputs, strict=False):
         yield Sink("", here, there)
@@ -55,15 +55,21 @@ def hide_otherwise(port: Array, bench: Array) -> bool:
     return written is not None or masked_otherwise(port, bench)
 
 
-def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
-    """The benchmark's inputs of a layer that the port's takes too."""
+def _pairs(bench: Graph, op: Op, port: Graph, other: Op) -> Iterator[tuple[int, int]]:
+    """What both layers take, the benchmark's and the port's; nothing where types and shapes do not tell which it is."""
     kinds = [
         [(array.dtype.name, array.shape) for value in inputs if (array := graph.values[value]) is not None]
         for graph, inputs in ((bench, op.inputs), (port, other.inputs))
     ]
-    whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
-    places = taken(kinds[0], kinds[1]) if whole else None
-    return op.inputs if places is None else [op.inputs[place] for place in places]
+    if len(kinds[0]) < len(op.inputs) or len(kinds[1]) < len(other.inputs) or not is_unclear(*kinds):
+        places = taken(*kinds)
+        yield from zip(op.inputs if places is None else [op.inputs[at] for at in places], other.inputs, strict=False)
+        return
+    for at, kind in enumerate(kinds[1]):
+        # In order, as far as they are of one kind.
+        if kinds[0][at] != kind:
+            return
+        yield op.inputs[at], other.inputs[at]
 
 
 def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
