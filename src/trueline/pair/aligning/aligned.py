@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align import Item, Rules, Structure, align
@@ -51,6 +52,20 @@ class Aligned:
             frozenset(_owner(self.bench, parameter) for pieces in self.pieces for parameter in pieces.bench),
             frozenset(_owner(self.port, parameter) for pieces in self.pieces for parameter in pieces.port),
         )
+
+    @cached_property
+    def unlike(self) -> dict[str, str]:
+        """Layers of the port, with the benchmark's, that each have a tensor which the other has no counterpart of.
+
+        They are not one layer, whatever their names: what one is given tells nothing of what the other is to be given.
+        """
+        here, there = _sizes(self.port, self.only_port), _sizes(self.bench, self.only_bench)
+        # Tensors of one size may hold the same numbers in another shape.
+        return {
+            path: other
+            for path, other in self.modules.items()
+            if path in here and other in there and here[path] != there[other]
+        }
 
     @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
@@ -114,6 +129,14 @@ def align_sides(
         left_over(port, bench, pairs, [there[leftover.key] for leftover in alignment.only_b]),
         matched,
     )
+
+
+def _sizes(described: Described, parameters: Iterable[ParamInfo]) -> dict[str, list[int]]:
+    """How many numbers tensors hold, by the layer that holds them."""
+    found: dict[str, list[int]] = {}
+    for parameter in parameters:
+        found.setdefault(_owner(described, parameter), []).append(prod(parameter.shape))
+    return {path: sorted(sizes) for path, sizes in found.items() if path}
 
 
 def _owner(described: Described, parameter: ParamInfo) -> str:

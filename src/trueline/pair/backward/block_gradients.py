@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from trueline.kernel import distance
 from trueline.kernel.array import Array
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
@@ -39,9 +40,25 @@ def gradients_between(
     if not of_port:
         return list(answers)
     return [
-        replace(between, gradients={_in_place(name, block.taken): array for name, array in between.gradients.items()})
+        replace(between, gradients=dict(_as_the_benchmarks(block, between)))
         for between, block in zip(answers, blocks, strict=True)
     ]
+
+
+def _as_the_benchmarks(block: BlockCall, between: Between) -> Iterator[tuple[str, Array | None]]:
+    """The port's gradients by the benchmark's places, and with channels where it has them.
+
+    A mask that is written otherwise gets none that could be compared.
+    """
+    shapes = {f"{_INPUT}{place}": array.shape for place, array in enumerate(block.inputs)}
+    for name, arrays in block.outs.items():
+        shapes |= {f"{name}/out/{place}": array.shape for place, array in enumerate(arrays)}
+    masks = {f"{_INPUT}{place}" for place in block.masks}
+    for name, array in between.gradients.items():
+        if name not in masks:
+            place = _in_place(name, block.taken)
+            shape = shapes.get(place)
+            yield place, laid_as(array, shape) if array is not None and shape is not None else array
 
 
 def _in_place(name: str, taken: Sequence[int] | None) -> str:
