@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from trueline.kernel import distance
 from trueline.kernel.array import Array
+from trueline.pair.child.forcing import laid_as
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
@@ -36,19 +37,24 @@ def gradients_between(
     """
     specs = [block.spec(of_port=of_port) for block in blocks]
     answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
-    if not of_port:
-        return list(answers)
     return [
-        replace(between, gradients={_in_place(name, block.taken): array for name, array in between.gradients.items()})
+        replace(between, gradients=_by_tensor(between.gradients, block, of_port=of_port))
         for between, block in zip(answers, blocks, strict=True)
     ]
 
 
-def _in_place(name: str, taken: Sequence[int] | None) -> str:
-    """An input by its place among all that the benchmark's block takes."""
-    if taken is None or not name.startswith(_INPUT):
-        return name
-    return f"{_INPUT}{taken[int(name.removeprefix(_INPUT))]}"
+def _by_tensor(gradients: Mapping[str, Array | None], block: BlockCall, *, of_port: bool) -> dict[str, Array | None]:
+    """Those of inputs by their places among all that the benchmark's block takes; of one given twice their sum."""
+    found: dict[str, Array | None] = {}
+    for name, gradient in gradients.items():
+        place = name
+        if name.startswith(_INPUT):
+            number = int(name.removeprefix(_INPUT))
+            number = block.taken[number] if of_port and block.taken is not None else number
+            place = f"{_INPUT}{block.first[number] if number < len(block.first) else number}"
+        before = found.get(place)
+        found[place] = gradient if before is None else before if gradient is None else before + gradient
+    return found
 
 
 def size_of(array: Array | None) -> float:
@@ -61,7 +67,7 @@ def level_of(port: Array | None, bench: Array | None, least: float) -> float:
     if port is None or bench is None:
         size = max(size_of(port), size_of(bench))
         return 1.0 if size > least else 0.0
-    found = distance(np.ascontiguousarray(port), np.ascontiguousarray(bench))
+    found = distance(np.ascontiguousarray(laid_as(port, bench.shape)), np.ascontiguousarray(bench))
     if not found.comparable:
         return 1.0
     scale = max(float(found.max_ref), least)
@@ -70,9 +76,10 @@ def level_of(port: Array | None, bench: Array | None, least: float) -> float:
 
 def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float | None:
     """How many times the benchmark's the port's is; None where it is no multiple."""
-    if port is None or bench is None or port.shape != bench.shape:
+    laid = laid_as(port, bench.shape) if port is not None and bench is not None else None
+    if laid is None or bench is None or laid.shape != bench.shape:
         return None
-    here, there = (array.astype(np.float64).reshape(-1) for array in (port, bench))
+    here, there = (array.astype(np.float64).reshape(-1) for array in (laid, bench))
     squares = float(there @ there)
     factor = float(here @ there) / squares if squares else 0.0
     return factor if factor and level_of(here, factor * there, 0.0) <= limit else None

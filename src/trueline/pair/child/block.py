@@ -42,13 +42,17 @@ AtLayer = Callable[[Inner, tuple[Value, ...], Mapping[str, Value], Callable[[], 
 
 @dataclass(slots=True)
 class Block:
-    """A module's call with its inputs; layers of one path are used up in the order they are listed."""
+    """A module's call with its inputs; layers of one path are used up in the order they are listed.
+
+    ``shapes`` are the benchmark's of what comes out of its code, by name.
+    """
 
     host: Host
     module: Network
     template: Template | None
     inputs: Sequence[Array]
     inner: Sequence[Inner]
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     # The modules whose code is at work, the innermost last.
     at_work: list[Network] = field(default_factory=list)
     _left: dict[str, list[Inner]] = field(default_factory=dict)
@@ -127,4 +131,4 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
         built = host.adapter.build.built(module)
         line = built.line if built is not None else None
         layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
-    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers)
+    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers, spec.shapes)

@@ -19,6 +19,7 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
+from trueline.pair.child.forcing import laid_as
 from trueline.pair.child.gradient_ends import Ends
 from trueline.pair.child.gradient_flow import flow_of
 from trueline.pair.child.host import Host
@@ -113,17 +114,25 @@ class _Pulling:
         return out
 
     def _sink(self, name: str, tree: Value, out: list[Value], named: Callable[[int], int]) -> None:
-        for place, (_, tensor) in enumerate(leaves(tree, self._values.is_tensor)):
-            if "float" in self._values.dtype(tensor):
+        tensors = [tensor for _, tensor in leaves(tree, self._values.is_tensor)]
+        # What a layer is given twice, as a query that is the key too, is one value.
+        first = {id(tensor): place for place, tensor in reversed([*enumerate(tensors)])}
+        for place, tensor in enumerate(tensors):
+            if "float" in self._values.dtype(tensor) and first[id(tensor)] == place:
                 self.sinks.append(f"{name}/{named(place)}")
                 out.append(tensor)
 
     def _cotangents(self, outputs: Sequence[Array]) -> list[Array | None]:
-        """Drawn by name, so that both sides have the same, in whatever order they call their layers."""
+        """Drawn by name, so that both sides have the same, in whatever order they call their layers, or lay values."""
         return [
-            _drawn(name, output.shape) if self._only is None or name in self._only else None
+            self._drawn(name, output.shape) if self._only is None or name in self._only else None
             for name, output in zip(self.sinks, outputs, strict=True)
         ]
+
+    def _drawn(self, name: str, shape: tuple[int, ...]) -> Array:
+        known = tuple(self._block.shapes.get(name, shape))
+        laid = laid_as(_drawn(name, known), shape)
+        return laid if laid.shape == shape else _drawn(name, shape)
 
 
 def _drawn(name: str, shape: tuple[int, ...]) -> Array:

@@ -295,6 +295,7 @@ def block_of(
             call_pair.bench.path,
             list(reference.all(call_pair.bench.path, call_pair.bench.call, "out").values()),
             _taken(call_pair, reference, recording),
+            given=[reference.recording.shapes[place][1] for place in call_pair.bench.ins],
         )
         for call_pair in ([] if matched.unit else inside)
         if (not call_pair.silent or silent is None or call_pair.called in silent)
@@ -306,10 +307,16 @@ def block_of(
     train = reference.recording.train
     calls = (matched.port.call, matched.bench.call)
     places = _taken(matched, reference, recording)
-    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, places)
+    first = [matched.bench.ins.index(place) for place in matched.bench.ins]
+    gives = [reference.recording.shapes[place][1] for place in matched.bench.outs]
+    return BlockCall(
+        matched.port.path, matched.bench.path, inputs, inner, *calls, train, places, first=first, gives=gives
+    )
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    if matched.taken is not None:
+        return list(matched.taken)
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
     return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
 

@@ -28,6 +28,21 @@ def taken(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
     return found
 
 
+def given_again(
+    bench: Sequence[int], port: Sequence[int], kinds: tuple[Sequence[Kind], Sequence[Kind]]
+) -> list[int] | None:
+    """The same for modules that are given as many tensors, some of them more than once: as a query that is the key too.
+
+    ``bench`` and ``port`` say which tensor each input is; ``kinds`` are those of the tensors.
+    """
+    there, here = list(dict.fromkeys(bench)), list(dict.fromkeys(port))
+    if len(bench) == len(port) or len(there) != len(here):
+        return None
+    if any(_form(kinds[0][a])[0] != _form(kinds[1][b])[0] for a, b in zip(there, here, strict=True)):
+        return None
+    return [bench.index(there[here.index(place)]) for place in port]
+
+
 def _form(kind: Kind) -> tuple[str, tuple[int, ...]]:
     dtype, shape = kind
     return "f" if dtype == "bfloat16" else np.dtype(dtype).kind, shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,15 @@ from trueline.pair.sides.side import Side
 class InnerCall:
     """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave.
 
-    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all.
+    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all; ``given``
+    are the shapes of these inputs.
     """
 
     path: str
     other_path: str
     outs: Sequence[Array] | None = None
     taken: Sequence[int] | None = None
+    given: Sequence[Sequence[int]] = ()
 
     def spec(self, *, of_port: bool) -> InnerSpec:
         """The call as one side is asked about it."""
@@ -35,7 +38,8 @@ class BlockCall:
     """One call of a block that both sides have: ``path`` is the port's, ``other_path`` the benchmark's.
 
     ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
-    ``taken`` are the places of those inputs that the port's takes, where it does not take them all.
+    ``taken`` are the places of those inputs that the port's takes, where it does not take them all. ``first`` says for
+    each of them at which place the same tensor is given first. ``gives`` are the shapes of the benchmark's outputs.
     """
 
     path: str
@@ -46,6 +50,8 @@ class BlockCall:
     other_call: int = 0
     train: bool = False
     taken: Sequence[int] | None = None
+    first: Sequence[int] = ()
+    gives: Sequence[Sequence[int]] = ()
 
     @property
     def nbytes(self) -> int:
@@ -58,8 +64,18 @@ class BlockCall:
         inputs = self.inputs if self.taken is None or not of_port else [self.inputs[place] for place in self.taken]
         inner = [layer.spec(of_port=of_port) for layer in self.inner]
         if of_port:
-            return BlockSpec(self.path, self.call, inputs, inner)
+            return BlockSpec(self.path, self.call, inputs, inner, self._shapes())
         return BlockSpec(self.other_path, self.other_call, inputs, inner)
+
+    def _shapes(self) -> dict[str, Sequence[int]]:
+        """The benchmark's shapes of what comes out of the block's code, by the names of its sinks."""
+        found = {f"out/{place}": shape for place, shape in enumerate(self.gives)}
+        counts: Counter[str] = Counter()
+        for layer in self.inner:
+            name = f"{layer.other_path}#{counts[layer.other_path]}"
+            counts[layer.other_path] += 1
+            found |= {f"{name}/in/{place}": shape for place, shape in enumerate(layer.given)}
+        return found
 
 
 def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from trueline.kernel.array import Array
@@ -34,12 +34,16 @@ class InnerSpec:
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order."""
+    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order.
+
+    ``shapes`` are the benchmark's of what comes out of the block's code, by name, where this side may lay it otherwise.
+    """
 
     path: str
     call: int
     inputs: Sequence[Array]
     inner: Sequence[InnerSpec] = ()
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
