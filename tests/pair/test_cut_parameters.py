@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import trueline
+from trueline.model.report import Table
 from trueline.pair.blame import Blame, Cause, Stage
 from trueline.pair.pairing import Paired
 
@@ -134,10 +135,11 @@ class Recurrent(nn.Cell):
 
 
 class Taps(nn.Cell):
-    def __init__(self):
+    def __init__(self, frozen=False):
         super().__init__()
         self.now = nn.Dense(4, 6)
         self.past = nn.Dense(4, 6, has_bias=False)
+        self.past.weight.requires_grad = not frozen
         self.head = nn.Dense(6, 3)
 
     def construct(self, x):
@@ -236,3 +238,12 @@ def test_a_fault_in_such_a_block_is_found(tmp_path: Path) -> None:
     assert [(blame.cause, blame.confirmed, blame.line and blame.line.line) for blame in blames(answer)] == [
         (Cause.ACTIVATION, True, line)
     ]
+
+
+def test_pieces_stand_in_the_table_and_a_frozen_one_is_found(tmp_path: Path) -> None:
+    answer = paired(tmp_path, "Taps", ["2x4x9"], port_kwargs={"frozen": True})
+    rows = [row for stage in answer.stages for table in stage.blocks if isinstance(table, Table) for row in table.rows]
+
+    assert ["conv.weight", "past.weight, now.weight", "6x4x2 / 6x4", "float32", "+ / frozen, +"] in [*map(list, rows)]
+    (frozen,) = (blame for blame in blames(answer) if blame.cause is Cause.FROZEN)
+    assert frozen.module == "past" and frozen.confirmed
