@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -123,6 +123,9 @@ def _tensors(sides: tuple[_Owned, _Owned], found: Mapping[str, str]) -> Iterator
                 yield path, sides[0].modules[there][0]
 
 
+_Near = Callable[[int, str], frozenset[str]]
+
+
 def _loose(
     sides: tuple[_Owned, _Owned], found: Mapping[str, str], tensors: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
@@ -131,15 +134,19 @@ def _loose(
     free = [path for path in sides[0].tensors if path not in taken]
     layers = ({other: other for other in found.values()}, found)
     loose = [tensor for tensor in sides[1].tensors if tensor not in tensors]
+
+    @cache
+    def near(side: int, path: str) -> frozenset[str]:
+        return _near(path, layers[side])
+
     for path in list(loose):
-        near = _near(path, layers[1])
-        fitting = [one for one in free if _is_akin(sides, one, path)]
-        shares = {one: _share(near, _near(one, layers[0])) for one in fitting}
+        fitting = [other for other in free if _is_akin(sides, other, path)]
+        shares = {other: _share(near(1, path), near(0, other)) for other in fitting}
         best = max(shares.values(), default=0.0)
         if best > 0:
             fitting = [one for one in fitting if shares[one] == best]
             same = [one for one in fitting if sides[0].leaf(one) == sides[1].leaf(path)]
-            if _is_contested(sides, same or fitting, path, loose, layers[1]):
+            if _is_contested(sides, same or fitting, path, loose, near):
                 continue
             other = (same or fitting)[0]
             free.remove(other)
@@ -156,18 +163,24 @@ def _is_akin(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
 
 
 def _is_contested(
-    sides: tuple[_Owned, _Owned], fitting: Sequence[str], path: str, loose: Sequence[str], found: Mapping[str, str]
+    sides: tuple[_Owned, _Owned], fitting: Sequence[str], path: str, loose: Sequence[str], near: _Near
 ) -> bool:
-    """Whether there are more or fewer layers like a known one than it may be: then their order says nothing."""
+    """Whether more layers are like a known one than it may be, and another tensor there is like none.
+
+    That one may be some of them in one piece: then their order says nothing.
+    """
     side, layer = sides[1], path.rpartition(".")[0]
-    if not side.kind(layer) or not all(sides[0].kind(one.rpartition(".")[0]) for one in fitting):
+    if not side.kind(layer) or not all(sides[0].kind(other.rpartition(".")[0]) for other in fitting):
         return False
 
     def what(tensor: str) -> tuple[object, ...]:
         owner = tensor.rpartition(".")[0]
-        return side.kind(owner), side.leaf(tensor), side.tensors[tensor].shape, _near(tensor, found)
+        return side.kind(owner), side.leaf(tensor), side.tensors[tensor].shape, near(1, tensor)
 
-    return sum(what(tensor) == what(path) for tensor in loose) > len(fitting)
+    if sum(what(tensor) == what(path) for tensor in loose) <= len(fitting):
+        return False
+    beside = (tensor for tensor in sides[0].tensors if _share(near(0, tensor), near(1, path)) > 0)
+    return any(not any(_is_akin(sides, tensor, other) for other in side.tensors) for tensor in beside)
 
 
 def _near(path: str, layers: Mapping[str, str]) -> frozenset[str]:
