@@ -149,14 +149,15 @@ class Taps(nn.Cell):
 
 
 class Patches(nn.Cell):
-    def __init__(self):
+    def __init__(self, last=False):
         super().__init__()
+        self.order = (0, 2, 4, 3, 5, 1) if last else (0, 2, 4, 1, 3, 5)
         self.proj = nn.Dense(32, 6)
         self.head = nn.Dense(6, 3)
 
     def construct(self, x):
         b, _, h, w = x.shape
-        x = x.reshape(b, 2, h // 4, 4, w // 4, 4).transpose(0, 2, 4, 1, 3, 5).reshape(b, -1, 32)
+        x = x.reshape(b, 2, h // 4, 4, w // 4, 4).transpose(*self.order).reshape(b, -1, 32)  # flattened
         return self.head(ops.tanh(self.proj(x)).mean(1))
 
 
@@ -247,3 +248,12 @@ def test_pieces_stand_in_the_table_and_a_frozen_one_is_found(tmp_path: Path) -> 
     assert ["conv.weight", "past.weight, now.weight", "6x4x2 / 6x4", "float32", "+ / frozen, +"] in [*map(list, rows)]
     (frozen,) = (blame for blame in blames(answer) if blame.cause is Cause.FROZEN)
     assert frozen.module == "past" and frozen.confirmed
+
+
+def test_patches_flattened_in_another_order_than_the_weights_are_a_fault(tmp_path: Path) -> None:
+    answer = paired(tmp_path, "Patches", ["2x2x8x8"], port_kwargs={"last": True})
+    found = [blame for blame in blames(answer) if blame.confirmed and not blame.latent]
+
+    (line,) = (number for number, text in enumerate(_PORT.splitlines(), 1) if "# flattened" in text)
+    assert not answer.aligned.only_bench and not answer.aligned.only_port
+    assert (Cause.TRANSPOSE, line) in [(blame.cause, blame.line and blame.line.line) for blame in found]

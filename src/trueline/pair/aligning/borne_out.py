@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Final
 
 from trueline.compare.align import Layout
@@ -17,7 +18,7 @@ from trueline.compare.align.shapes import layout
 from trueline.kernel.array import Array
 from trueline.model.finding import Certainty
 from trueline.pair.aligning.aligned import Aligned, apart, carry_over
-from trueline.pair.aligning.cuts import Cut, cuts
+from trueline.pair.aligning.cuts import Cut, Lay, cuts
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.aligning.rest import with_rest
 from trueline.pair.aligning.watched_block import Blocks, WatchedBlock
@@ -30,6 +31,7 @@ from trueline.pair.sides.side import Side
 _MOST_TRIES: Final = 8
 _MOST_ROTATED: Final = 8
 _MOST_REORDERED: Final = 3
+_MOST_AXES: Final = 5
 # Of blocks of the same classes so many are run.
 _INSTANCES: Final = 2
 
@@ -50,16 +52,20 @@ def with_cuts(sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Reco
 
 
 def _joined(aligned: Aligned, accepted: Sequence[Pieces]) -> Aligned:
-    """Single tensors that lie alike are a pair as any other, and so are their layers; the others are in pieces."""
+    """Single tensors that lie alike are a pair as any other, and so are their layers; the others are in pieces.
+
+    So are those that a port uses in another order.
+    """
     pairs, modules = list(aligned.pairs), dict(aligned.modules)
     cut = []
     for pieces in accepted:
         fits = layout(pieces.bench[0].shape, pieces.port[0].shape)
-        if len(pieces.bench) > 1 or len(pieces.port) > 1 or fits is None:
+        if pieces.order is None and (len(pieces.bench) > 1 or len(pieces.port) > 1 or fits is None):
             cut.append(pieces)
             continue
         (there,), (here,) = pieces.bench_paths(aligned.bench), pieces.port_paths(aligned.port)
-        lies = Layout.TRANSPOSED if pieces.turned else fits
+        # Weights are flattened as they lie: that a port uses them in another order is to be found.
+        lies = Layout.TRANSPOSED if pieces.turned else fits or Layout.SQUEEZED
         pairs.append(ParamPair(pieces.bench[0], pieces.port[0], there, here, lies, Certainty.LIKELY))
         owners = here.rpartition(".")[0], there.rpartition(".")[0]
         if owners[0] not in modules and owners[1] not in modules.values():
@@ -130,7 +136,7 @@ class _Trying:
         for wholes in self._wholes:
             if not wholes.is_whole and wholes.tried:
                 self._reorder(wholes)
-        return list(self._accepted())
+        return [*self._accepted(), *(pieces for wholes in self._wholes for pieces in self._in_another_order(wholes))]
 
     def _all(self) -> Iterator[Cut]:
         return (cut for wholes in self._wholes for ways in wholes.ways for cut in ways.values())
@@ -180,6 +186,22 @@ class _Trying:
             graph = graphs[id(block)]
             found |= block.borne_out(graph, cut.pieces) if graph is not None else set()
         return found
+
+    def _in_another_order(self, wholes: _Wholes) -> Iterator[Pieces]:
+        """A single tensor that a port uses with its axes in another order: pixels that are flattened otherwise."""
+        flat = [kind for kind in wholes.tried if wholes.best is None and wholes.of(kind)[0].lay is Lay.FLAT]
+        for kind in flat:
+            (cut, *_) = made = wholes.of(kind)
+            axes = max(len(tensor.shape or ()) for tensor in (cut.pieces.whole, *cut.pieces.parts))
+            if len(cut.pieces.parts) > 1 or axes > _MOST_AXES:
+                continue
+            for inner in permutations(range(1, axes)):
+                turned = [replace(other, pieces=replace(other.pieces, order=(0, *inner))) for other in made]
+                put = (item for other in turned for item in other.pieces.laid(self._weights))
+                self.port.answer(PutWeights(dict(put)))
+                if any(self._borne_out(other, {}) for other in turned):
+                    yield from (other.pieces for other in turned)
+                    return
 
     def _reorder(self, wholes: _Wholes) -> None:
         """Its pieces in other orders than that of their definition, in the likeliest ways to cut."""

@@ -18,13 +18,15 @@ class Pieces:
     """The tensors of both sides, on one of them a single one; ``axis`` is that of the single one.
 
     The pieces may have other axes of one element, or lie flat; where ``turned``, they are matrices that lie the other
-    way round. Of one tensor on both sides the port's lies otherwise.
+    way round. Of one tensor on both sides the port's lies otherwise: of the one with fewer axes some are several of the
+    other's, which it has in ``order``.
     """
 
     bench: Sequence[ParamInfo]
     port: Sequence[ParamInfo]
     axis: int
     turned: bool = False
+    order: Sequence[int] | None = None
 
     @property
     def whole(self) -> ParamInfo:
@@ -47,6 +49,9 @@ class Pieces:
     def laid(self, weights: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
         """The port's tensors by name, out of the benchmark's."""
         arrays = [weights[parameter.name] for parameter in self.bench]
+        if self.order is not None:
+            yield self.port[0].name, _reordered(arrays[0], tuple(self.port[0].shape or ()), self.order)
+            return
         shape = tuple(self.whole.shape or ())
         slices = [_slice(shape, self.axis, prod(parameter.shape or ())) for parameter in self.parts]
         if len(self.bench) > 1:
@@ -66,3 +71,11 @@ def _slice(whole: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:
     """The shape of so many elements of a tensor, cut along an axis."""
     others = prod(whole[:axis]) * prod(whole[axis + 1 :])
     return (*whole[:axis], count // others, *whole[axis + 1 :])
+
+
+def _reordered(array: Array, wanted: tuple[int, ...], order: Sequence[int]) -> Array:
+    """The array in the other shape, the axes of the one that has more of them in an order."""
+    if array.ndim >= len(wanted):
+        return np.ascontiguousarray(array.transpose(order).reshape(wanted))
+    apart = array.reshape([wanted[axis] for axis in order])
+    return np.ascontiguousarray(apart.transpose(np.argsort(order)))
