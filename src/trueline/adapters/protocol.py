@@ -159,6 +159,10 @@ class Ops(Protocol):
         """Report every operator in the block, in order, after it ran; ``alter`` may give it other settings before."""
         ...
 
+    def making(self, callback: Callable[[Value, Location | None], None]) -> AbstractContextManager[None]:
+        """Report every tensor that the user's code makes of data in the block, with its line."""
+        ...
+
 
 class States(Protocol):
     """Seeding, and facts of the environment."""

@@ -11,7 +11,7 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.effects import behind, known_on, moved, own_values
 from trueline.pair.aligning.matching import Matched, match_calls
 from trueline.pair.aligning.whole_and_pieces import Pieces
-from trueline.pair.child.forcing import laid_as
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.questions.blocks import BlockSpec, InnerSpec, WatchOperators

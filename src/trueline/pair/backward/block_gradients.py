@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from trueline.kernel import distance
 from trueline.kernel.array import Array
-from trueline.pair.child.forcing import laid_as
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
@@ -38,23 +38,46 @@ def gradients_between(
     specs = [block.spec(of_port=of_port) for block in blocks]
     answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
     return [
-        replace(between, gradients=_by_tensor(between.gradients, block, of_port=of_port))
+        replace(
+            between,
+            gradients=_by_tensor(block, _as_the_benchmarks(block, between) if of_port else between.gradients.items()),
+        )
         for between, block in zip(answers, blocks, strict=True)
     ]
 
 
-def _by_tensor(gradients: Mapping[str, Array | None], block: BlockCall, *, of_port: bool) -> dict[str, Array | None]:
-    """Those of inputs by their places among all that the benchmark's block takes; of one given twice their sum."""
+def _by_tensor(block: BlockCall, gradients: Iterable[tuple[str, Array | None]]) -> dict[str, Array | None]:
+    """Gradients by name; of an input that is given more than once their sum, where it is given first."""
+    again = {f"{_INPUT}{place}": f"{_INPUT}{first}" for place, first in enumerate(block.first)}
     found: dict[str, Array | None] = {}
-    for name, gradient in gradients.items():
-        place = name
-        if name.startswith(_INPUT):
-            number = int(name.removeprefix(_INPUT))
-            number = block.taken[number] if of_port and block.taken is not None else number
-            place = f"{_INPUT}{block.first[number] if number < len(block.first) else number}"
-        before = found.get(place)
-        found[place] = gradient if before is None else before if gradient is None else before + gradient
+    for name, gradient in gradients:
+        first = again.get(name, name)
+        before = found.get(first)
+        found[first] = gradient if before is None else before if gradient is None else before + gradient
     return found
+
+
+def _as_the_benchmarks(block: BlockCall, between: Between) -> Iterator[tuple[str, Array | None]]:
+    """The port's gradients by the benchmark's places, and with channels where it has them.
+
+    A mask that is written otherwise gets none that could be compared.
+    """
+    shapes = {f"{_INPUT}{place}": array.shape for place, array in enumerate(block.inputs)}
+    for name, arrays in block.outs.items():
+        shapes |= {f"{name}/out/{place}": array.shape for place, array in enumerate(arrays)}
+    masks = {f"{_INPUT}{place}" for place in block.masks}
+    for name, array in between.gradients.items():
+        if name not in masks:
+            place = _in_place(name, block.taken)
+            shape = shapes.get(place)
+            yield place, laid_as(array, shape) if array is not None and shape is not None else array
+
+
+def _in_place(name: str, taken: Sequence[int] | None) -> str:
+    """An input by its place among all that the benchmark's block takes."""
+    if taken is None or not name.startswith(_INPUT):
+        return name
+    return f"{_INPUT}{taken[int(name.removeprefix(_INPUT))]}"
 
 
 def size_of(array: Array | None) -> float:
@@ -67,7 +90,7 @@ def level_of(port: Array | None, bench: Array | None, least: float) -> float:
     if port is None or bench is None:
         size = max(size_of(port), size_of(bench))
         return 1.0 if size > least else 0.0
-    found = distance(np.ascontiguousarray(laid_as(port, bench.shape)), np.ascontiguousarray(bench))
+    found = distance(np.ascontiguousarray(port), np.ascontiguousarray(bench))
     if not found.comparable:
         return 1.0
     scale = max(float(found.max_ref), least)
@@ -76,10 +99,9 @@ def level_of(port: Array | None, bench: Array | None, least: float) -> float:
 
 def multiple_of(port: Array | None, bench: Array | None, limit: float) -> float | None:
     """How many times the benchmark's the port's is; None where it is no multiple."""
-    laid = laid_as(port, bench.shape) if port is not None and bench is not None else None
-    if laid is None or bench is None or laid.shape != bench.shape:
+    if port is None or bench is None or port.shape != bench.shape:
         return None
-    here, there = (array.astype(np.float64).reshape(-1) for array in (laid, bench))
+    here, there = (array.astype(np.float64).reshape(-1) for array in (port, bench))
     squares = float(there @ there)
     factor = float(here @ there) / squares if squares else 0.0
     return factor if factor and level_of(here, factor * there, 0.0) <= limit else None

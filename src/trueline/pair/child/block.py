@@ -20,7 +20,7 @@ class Inner:
     """One call of a layer in the block: ``name`` is the benchmark's for it, ``outs`` what it gives; None as it is.
 
     ``key`` is the name with the number of the call; ``taken`` are the places of its inputs among the benchmark's, where
-    it takes fewer.
+    it takes fewer, ``like`` the shapes of those.
     """
 
     path: str
@@ -30,6 +30,7 @@ class Inner:
     type: str = ""
     line: Location | None = None
     taken: Sequence[int] | None = None
+    like: Sequence[Sequence[int]] = ()
 
     def place(self, place: int) -> int:
         """The place of an input among the benchmark's."""
@@ -42,17 +43,15 @@ AtLayer = Callable[[Inner, tuple[Value, ...], Mapping[str, Value], Callable[[], 
 
 @dataclass(slots=True)
 class Block:
-    """A module's call with its inputs; layers of one path are used up in the order they are listed.
-
-    ``shapes`` are the benchmark's of what comes out of its code, by name.
-    """
+    """A module's call with its inputs; layers of one path are used up in the order they are listed."""
 
     host: Host
     module: Network
     template: Template | None
     inputs: Sequence[Array]
     inner: Sequence[Inner]
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # The shapes of what the benchmark's gives out.
+    like: Sequence[Sequence[int]] = ()
     # The modules whose code is at work, the innermost last.
     at_work: list[Network] = field(default_factory=list)
     _left: dict[str, list[Inner]] = field(default_factory=dict)
@@ -130,5 +129,6 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
         module = modules[call.path]
         built = host.adapter.build.built(module)
         line = built.line if built is not None else None
-        layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
-    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers, spec.shapes)
+        layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken, call.like))
+    template = host.templates.get((spec.path, spec.call))
+    return Block(host, modules[spec.path], template, spec.inputs, layers, spec.like)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from trueline.pair.child.host import Host
 from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.templates import Template
 from trueline.pair.ops.additive_masks import masked_alike
+from trueline.pair.ops.channels import laid_as
+from trueline.pair.ops.mask_forms import written_as
+from trueline.pair.ops.same_values import hidden
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
-
-# A number, channels, and at least one axis more.
-_CHANNEL_AXES: Final = 3
 
 # Of a unit: the kind (gin, grad, buffer), its index or name, and its values.
 Seen: TypeAlias = tuple[str, str, Array | None]
@@ -93,21 +93,41 @@ class _Forcing:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
         here = [self._values.shape(tensor) for tensor in tensors]
         known = [self._known[place] for place in spec.ins]
-        wanted = [laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
+        pairs = enumerate(zip(tensors, known, strict=False))
+        wanted = [self._wanted(tensor, ref, call, place) for place, (tensor, ref) in pairs] + known[len(here) :]
         shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
             call.unfit = shapes
             return list(tensors), not spec.silent
         near = True
         for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=True)):
-            level = _check(call, "in", place, self._values.to_numpy(tensor), ref)
+            level = _check(call, "in", place, self._values.to_numpy(tensor), ref, inside=True)
             near = near and level <= spec.floor
         if spec.silent and not near:
             return list(tensors), False
         if spec.given:
             return [], True
-        pairs = zip(tensors, wanted, strict=True)
-        return [self._values.from_numpy(self.moved(ref), like=tensor) for tensor, ref in pairs], True
+        return [self._put(tensor, self.moved(ref)) for tensor, ref in zip(tensors, wanted, strict=True)], True
+
+    def _wanted(self, tensor: Value, ref: Array, call: ForcedCall, place: int) -> Array:
+        """The benchmark's input as the port's code has it: in its shape, and a mask as it writes masks."""
+        shape, dtype = self._values.shape(tensor), self._values.dtype(tensor)
+        laid = laid_as(ref, shape)
+        if laid.shape == shape and dtype == laid.dtype.name and "bool" not in dtype:
+            return laid
+        written = written_as(self._values.to_numpy(tensor), laid)
+        if written is None:
+            return laid
+        call.masks[place] = written.mask
+        if not written.sure:
+            call.doubted.append(place)
+        return written.mask
+
+    def _put(self, tensor: Value, ref: Array) -> Value:
+        """The benchmark's input as a tensor, what is masked away as the port's code does it."""
+        own = self._values.to_numpy(tensor)
+        masked = hidden(own, ref)
+        return self._values.from_numpy(ref if masked is None else np.where(masked, own, ref), like=tensor)
 
     def _handed_on(self, spec: CallSpec) -> Value:
         """The benchmark's outputs, put together as the call's own are."""
@@ -241,7 +261,7 @@ class _Forcing:
                     call.loose = True
                     continue
             else:
-                _check(call, "out", place, array, ref)
+                _check(call, "out", place, array, ref, inside=bool(spec.path))
             fitting[place] = self._values.from_numpy(self.moved(ref), like=tensor)
         if spec.free:
             return output
@@ -253,37 +273,23 @@ class _Forcing:
         return replaced(output, self._values.is_tensor, forced)
 
 
-def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array) -> float:
-    """How far apart relative to the reference's largest, which the call keeps."""
-    level, scale, comparable = level_of(array, ref)
+def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array, *, inside: bool = False) -> float:
+    """How far apart relative to the reference's largest, which the call keeps.
+
+    ``inside`` a network what is masked may be so by any number; what the network gives out is as a caller sees it.
+    """
+    level, scale, comparable = level_of(array, ref, inside=inside)
+    if kind == "in" and place in call.doubted:
+        level, scale, comparable = 1.0, 1.0, True
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
 
 
-def laid_as(array: Array, shape: Sequence[int]) -> Array:
-    """An array in a shape that holds the same: without axes of one element, or with the channels last, or first.
+def level_of(array: Array, ref: Array, *, inside: bool = False) -> tuple[float, float, bool]:
+    """How far apart relative to the reference's largest, which comes along, and whether that says anything.
 
-    A 1x1 convolution is a linear layer, on (n, c, 1, 1), on (n, h, w, c) and on (n, h * w, c). What a network gives
-    out keeps its own shape: there a caller sees the difference.
+    ``inside`` a network, what is masked on both sides is left aside, by whatever number it is.
     """
-    wanted = tuple(shape)
-    if array.shape == wanted:
-        return array
-    if [size for size in array.shape if size != 1] == [size for size in wanted if size != 1]:
-        return array.reshape(wanted)
-    if array.ndim < _CHANNEL_AXES:
-        return array
-    last = np.moveaxis(array, 1, -1)
-    tokens = (last.shape[0], int(np.prod(last.shape[1:-1])), last.shape[-1])
-    first = np.moveaxis(array, -1, 1)
-    fitting = next((moved for moved in (last, first) if moved.shape == wanted), None)
-    if fitting is None and wanted == tokens:
-        fitting = last.reshape(tokens)
-    return np.ascontiguousarray(fitting) if fitting is not None else array
-
-
-def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
-    """How far apart relative to the reference's largest, which comes along, and whether that says anything."""
     if array.shape != ref.shape:
         return 1.0, 0.0, False
     if not array.size:
@@ -292,6 +298,9 @@ def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
         return 0.0, 1.0, True
     if array.dtype.kind in "biu" or ref.dtype.kind in "biu":
         return float(not np.array_equal(array, ref)), 1.0, True
+    masked = hidden(array, ref) if inside else None
+    if masked is not None:
+        array, ref = array[~masked], ref[~masked]
     try:
         apart = distance(np.ascontiguousarray(array), np.ascontiguousarray(ref))
     except UnsupportedDtype:

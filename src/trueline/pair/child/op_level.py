@@ -15,6 +15,7 @@ from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
+from trueline.pair.child.constants import Constants
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_values import SeenValues
 from trueline.pair.ops.op_graph import Graph, Op
@@ -36,11 +37,16 @@ def _watched(host: Host, block: Block, max_bytes: int, alterations: Sequence[Alt
     alter = watching.alter if alterations else None
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
-    with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op, alter):
+    with (
+        adapter.autograd.without_gradient(),
+        adapter.ops.making(watching.constants.made),
+        adapter.ops.watch(watching.op, alter),
+    ):
         output = block.run(given, watching.layer, watching.user_code)
         watching.on = False
     outputs = tuple(watching.number(tensor) for _, tensor in leaves(output, adapter.values.is_tensor))
-    return Graph(watching.ops, watching.seen.arrays, inputs, outputs, watching.seen.names)
+    lines = watching.constants.lines(watching.seen)
+    return Graph(watching.ops, watching.seen.arrays, inputs, outputs, watching.seen.names, lines)
 
 
 class _Watching:
@@ -51,6 +57,7 @@ class _Watching:
         self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
         self._block = block
         self.seen = seen
+        self.constants = Constants(host)
         self.ops: list[Op] = []
         self.on = False
 

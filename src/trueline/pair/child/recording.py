@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.recording import Call, Record, Recording, Returned
+
+# No value is moved further out than this: beyond, squares and sums of squares leave what a float holds, and what is
+# added to scores that are not to be seen is no longer far from all others.
+_FURTHEST: Final = 1e3
 
 
 def record(host: Host, question: Record) -> Recording:
@@ -153,7 +158,10 @@ class _Taking:
         array = self._values.to_numpy(tensor, copy=True)
         if array.ndim > 1 and float(array.min(initial=0)) < 0 < float(array.max(initial=0)):
             array[1::2] = -np.abs(array[1::2])
-        return self._values.from_numpy(array * array.dtype.type(self._far), like=tensor)
+        largest = float(np.abs(array).max(initial=0))
+        # From layer to layer the factors multiply; where nothing is finite any more, nothing is to be seen.
+        factor = min(self._far, _FURTHEST / largest) if largest else self._far
+        return self._values.from_numpy(array * array.dtype.type(factor), like=tensor)
 
     def _tensors(self, value: Value) -> list[Value]:
         return [tensor for _, tensor in leaves(value, self._values.is_tensor)]

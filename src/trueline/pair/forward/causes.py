@@ -50,6 +50,7 @@ class Causes:
     """Finds causes on two live sides whose last recordings were made in the mode of the faults.
 
     ``together`` are calls that only together with the code around them are the benchmark's: they are looked into.
+    ``reshaped`` are layers of the benchmark whose inputs have another shape in the port, and come to the same.
     """
 
     bench: Side
@@ -57,6 +58,7 @@ class Causes:
     aligned: Aligned
     faults: tuple[Fault, ...]
     together: frozenset[Called] = frozenset()
+    reshaped: frozenset[str] = frozenset()
     _explained: dict[tuple[Called, float], list[Explanation]] = field(default_factory=dict, init=False)
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
@@ -78,15 +80,25 @@ class Causes:
         return [blame if id(blame) in known else _with_others(blame, fault) for blame in blames]
 
     def latent(
-        self, reference: Reference, known: Collection[tuple[str, Cause]], floor: float = _ESTIMATE
+        self,
+        reference: Reference,
+        known: Collection[tuple[str, Cause]],
+        floor: float = _ESTIMATE,
+        unlike: frozenset[Called] = frozenset(),
     ) -> list[Blame]:
-        """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
-        return latent_causes(self.bench, self.port, self._built_otherwise(reference, floor), known)
+        """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path.
 
-    def _built_otherwise(self, reference: Reference, floor: float) -> Iterator[tuple[Modules, TryReference]]:
+        A layer among ``unlike`` is left out: whose input the port's code prepares otherwise than the benchmark's does,
+        as by a border of its own, that input may be what makes up for how it is built; or it is no counterpart.
+        """
+        return latent_causes(self.bench, self.port, self._built_otherwise(reference, floor, unlike), known)
+
+    def _built_otherwise(
+        self, reference: Reference, floor: float, unlike: frozenset[Called]
+    ) -> Iterator[tuple[Modules, TryReference]]:
         seen: set[str] = set()
         for matched in reference.matched:
-            if not matched.unit or matched.port.path in seen:
+            if not matched.unit or matched.port.path in seen or matched.called in unlike | reference.masks.keys():
                 continue
             seen.add(matched.port.path)
             modules = Modules.of(self.aligned.bench, self.aligned.port, (matched.bench.path, matched.port.path))
@@ -185,8 +197,9 @@ class Causes:
         ins, outs, gouts, gins = (known.all(path, call, kind) for kind in ("in", "out", "gout", "gin"))
         train = known.recording.train
         floating = [index for index, array in outs.items() if array.dtype.kind not in "biu"]
+        masks = known.masks.get(matched.called, {})
         return TryReference(
-            list(ins.values()),
+            [masks.get(place, array) for place, array in enumerate(ins.values())],
             list(outs.values()),
             [gouts.get(index) for index in floating] if train and gouts else None,
             [gins.get(index) for index in ins] if train and len(gins) == len(set(matched.bench.ins)) else (),
@@ -239,7 +252,8 @@ class Causes:
         def altered(alterations: Sequence[Alteration]) -> Graph:
             return op_graph(self.port, block, of_port=True, alterations=alterations)
 
-        return explained_by_constant(*graphs, limit, altered, explain_graphs(*graphs, limit, coarse))
+        explained = explain_graphs(*graphs, limit, coarse, whole=not fault.matched.port.path, right=self.reshaped)
+        return explained_by_constant(*graphs, limit, altered, explained)
 
     def _unknown(self, fault: Fault, stage: Stage, suspects: Sequence[Blame]) -> Blame:
         """That there is a difference, how large, and which causes were tried without success."""
@@ -295,7 +309,8 @@ def block_of(
             call_pair.bench.path,
             list(reference.all(call_pair.bench.path, call_pair.bench.call, "out").values()),
             _taken(call_pair, reference, recording),
-            given=[reference.recording.shapes[place][1] for place in call_pair.bench.ins],
+            [recording.shapes[place][1] for place in call_pair.port.outs],
+            [reference.recording.shapes[place][1] for place in call_pair.bench.ins],
         )
         for call_pair in ([] if matched.unit else inside)
         if (not call_pair.silent or silent is None or call_pair.called in silent)
@@ -307,11 +322,13 @@ def block_of(
     train = reference.recording.train
     calls = (matched.port.call, matched.bench.call)
     places = _taken(matched, reference, recording)
+    # What the whole network is given is the same on both sides.
+    shapes = [recording.shapes[place][1] for place in matched.port.ins] if matched.port.path else []
+    masks = reference.masks.get(matched.called, {})
+    like = [reference.recording.shapes[place][1] for place in matched.bench.outs] if matched.port.path else []
+    paths = matched.port.path, matched.bench.path
     first = [matched.bench.ins.index(place) for place in matched.bench.ins]
-    gives = [reference.recording.shapes[place][1] for place in matched.bench.outs]
-    return BlockCall(
-        matched.port.path, matched.bench.path, inputs, inner, *calls, train, places, first=first, gives=gives
-    )
+    return BlockCall(*paths, inputs, inner, *calls, train, places, shapes, masks, like, first)
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:

@@ -21,7 +21,7 @@ from trueline.pair.forward.corrections import Together
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault
-from trueline.pair.forward.forced import short_floor
+from trueline.pair.forward.forced import Called, short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
@@ -142,9 +142,10 @@ def run_forward(
         blames += ran.blames
     progress("latent")
     isolated = ran.isolated if ran is not None else evaluated
-    blames += [
-        blame for blame in _unseen(sides, aligned, isolated, recordings, blames) if is_below(blame.module, below)
-    ]
+    unlike = frozenset[Called]().union(*(one.isolated.not_given for one in runs), isolated.not_given)
+    unlike |= {matched.called for matched in isolated.reference.matched if matched.port.path in judged.prepared}
+    unseen = _unseen(sides, aligned, isolated, recordings, blames, unlike)
+    blames += [blame for blame in unseen if is_below(blame.module, below)]
     if not below:
         blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
@@ -257,6 +258,7 @@ def _unseen(
     isolated: Isolated,
     recordings: tuple[Recording, Recording],
     blames: Sequence[Blame],
+    unlike: frozenset[Called],
 ) -> Iterator[Blame]:
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
     dropped = drop_blames(sides, aligned, recordings, isolated.reference)
@@ -264,9 +266,9 @@ def _unseen(
     causes, known = Causes(*sides, aligned, ()), _known([*blames, *dropped])
     short = isolated.shorter
     yield from (
-        causes.latent(isolated.reference, known, short_floor("out", epsilon(short.port), 1.0))
+        causes.latent(isolated.reference, known, short_floor("out", epsilon(short.port), 1.0), unlike)
         if short is not None
-        else causes.latent(isolated.reference, known)
+        else causes.latent(isolated.reference, known, unlike=unlike)
     )
 
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-
-from trueline.apitable.opkinds import op_kinds
 from trueline.kernel.array import Array
-from trueline.model.location import Location
-from trueline.pair.ops.additive_masks import masked_otherwise
+from trueline.pair.ops.channels import axes_in, laid_as
+from trueline.pair.ops.edit_places import are_truths, line_of, made_at, place_of, reshaped_at
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.needed import needed
+from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.rearranging import exchange, rearranged
-from trueline.pair.ops.same_values import level
+from trueline.pair.ops.same_values import equal, level
+from trueline.pair.ops.sinks import Sink, hide_otherwise, in_other_words, sinks
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 4
@@ -39,23 +37,26 @@ _KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Sink:
-    name: str
-    bench: int
-    port: int
-    line: Location | None = None
-    other_line: Location | None = None
-
-
-def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING) -> list[Parting]:
+def part(
+    bench: Graph,
+    port: Graph,
+    floor: float,
+    coarse: Mapping[str, float] = _NOTHING,
+    *,
+    whole: bool = True,
+    right: Collection[str] = (),
+) -> list[Parting]:
     """All places where the port parts from the benchmark, in the port's order; none where both do the same.
 
-    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most. Only what a
+    ``whole`` network gives out has to have its channels where the benchmark's has them. ``right`` are layers that are
+    known to be given what they are to be given.
     """
     sides = Beside(Reading(bench, floor), Reading(port, floor), floor, coarse)
     found: dict[object, Parting] = {}
-    for sink in _sinks(sides.bench.graph, sides.port.graph):
+    for sink in sinks(sides.bench.graph, sides.port.graph):
+        if sink.name in right or ((sink.name or not whole) and in_other_words(sides, sink)):
+            continue
         for parting in _partings(sides, sink):
             # What several layers are given is one value.
             ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
@@ -73,41 +74,13 @@ def _key(parting: Parting) -> tuple[object, ...]:
         for op, done in ((parting.bench_op, parting.bench_done), (parting.port_op, parting.port_done))
     ]
     values = () if any(isinstance(op, tuple) for op in ops) else (parting.bench_takes, parting.port_takes)
+    if parting.constant:
+        # It is changed once, whoever takes it.
+        return parting.kind, parting.values, parting.line
     return parting.kind, *ops, *values, parting.operand, parting.line
 
 
-def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
-    """What inner layers are given, and the outputs, on both sides."""
-    port_calls = _calls(port)
-    for place, op in _calls(bench).items():
-        other = port_calls.get(place)
-        if other is not None:
-            for here, there in zip(_taken(bench, op, port, other), other.inputs, strict=False):
-                yield _Sink(place[0], here, there, other.line, op.line)
-    for here, there in zip(bench.outputs, port.outputs, strict=False):
-        yield _Sink("", here, there)
-
-
-def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
-    """The benchmark's inputs of a layer that the port's takes too."""
-    kinds = [
-        [(array.dtype.name, array.shape) for value in inputs if (array := graph.values[value]) is not None]
-        for graph, inputs in ((bench, op.inputs), (port, other.inputs))
-    ]
-    whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
-    places = taken(kinds[0], kinds[1]) if whole else None
-    return op.inputs if places is None else [op.inputs[place] for place in places]
-
-
-def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
-    calls: dict[tuple[str, int], Op] = {}
-    for op in graph.ops:
-        if op.module is not None:
-            calls[op.module, sum(place[0] == op.module for place in calls)] = op
-    return calls
-
-
-def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
+def _partings(sides: Beside, sink: Sink) -> Iterator[Parting]:
     here, there = sides.bench.base(sink.bench), sides.port.base(sink.port)
     beside = sides.align(here, there)
     found = [change for change in beside.edits if change.kind is not EditKind.COARSE]
@@ -118,7 +91,7 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     edits = [change for change in found if change.kind is not EditKind.LAYOUT]
     # An order of axes is changed where it becomes another one.
     edits = needed(sides, edits) or [sides.turned(change) for change in found]
-    masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
+    masks = bench_value is not None and port_value is not None and hide_otherwise(port_value, bench_value)
     if masks or len({change.written or change for change in edits}) > _MOST_EDITS or beside.given_up:
         yield Parting(
             PartingKind.OTHER_MASK if masks else PartingKind.UNTOLD,
@@ -127,10 +100,12 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
             masks,
             bench_value,
             port_value,
-            line=(_line(sides.port.op(there)) if masks else None) or sink.line or _line(sides.port.op(there)),
-            other_line=(_line(sides.bench.op(here)) if masks else None)
+            line=(made_at(sides.port, there) if masks else sides.port.graph.made.get(there))
+            or sink.line
+            or line_of(sides.port.op(there)),
+            other_line=(made_at(sides.bench, here) if masks else sides.bench.graph.made.get(here))
             or sink.other_line
-            or _line(sides.bench.op(here)),
+            or line_of(sides.bench.op(here)),
         )
         return
     for edit in edits:
@@ -146,12 +121,13 @@ def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
     return exchanged if exchanged is not None and exchanged.port_takes != named(sides.port, there[0]) else parting
 
 
-def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
+def _parting(sides: Beside, sink: Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
     edit = _with_idle(sides, edit)
-    truths = _are_truths(sides, edit)
+    truths = are_truths(sides, edit)
     # What is to be done to a value too is written where that is made.
     missing = edit.kind is EditKind.MISSING
+    own = line_of(edit.port_op), reshaped_at(port, edit)
     return Parting(
         PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
@@ -162,12 +138,12 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _given(sides, edit),
         edit.bench_op,
         edit.port_op,
-        bench.done(edit.bench_op) if edit.bench_op is not None else None,
+        _in_the_ports_axes(sides, edit),
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _place(port, edit.port, (_line(edit.port_op), _reshaped_at(port, edit)), edit.user, sink.line, truths, missing),
-        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
+        place_of(port, edit.port, own, edit.user, sink.line, truths, missing),
+        place_of(bench, edit.bench, (line_of(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
         edit.user,
         _swapped(sides, edit),
         _operand(sides, edit),
@@ -177,7 +153,34 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _beside(sides, edit),
         _available(sides, edit),
         (edit.bench, edit.port),
+        constant=edit.kind is EditKind.INPUT
+        and edit.port not in port.graph.maker
+        and edit.port not in port.graph.inputs,
     )
+
+
+def _in_the_ports_axes(sides: Beside, edit: Edit) -> Done | None:
+    """What the benchmark's operator does; over which axes as the port's code counts them, whose channels lie elsewhere.
+
+    Only so two of them can be told apart that both say "axis 1".
+    """
+    done = sides.bench.done(edit.bench_op) if edit.bench_op is not None else None
+    if done is None or done.form is None or edit.bench_op is None or edit.port_op is None:
+        return done
+    here, there = (
+        side.array(op.inputs[0]) if op.inputs else None
+        for side, op in ((sides.bench, edit.bench_op), (sides.port, edit.port_op))
+    )
+    axes = done.form.settings.get("axes", (done.form.settings.get("axis"),))
+    if here is None or there is None or not isinstance(axes, tuple) or not all(isinstance(axis, int) for axis in axes):
+        return done
+    found = axes_in(here.shape, there.shape, [axis for axis in axes if isinstance(axis, int)])
+    if not found or not equal(there, laid_as(here, there.shape), sides.floor):
+        return done
+    settings = {**done.form.settings, **({"axes": found} if "axes" in done.form.settings else {"axis": found[0]})}
+    apply = done.form.apply
+    form = replace(done.form, settings=settings, apply=lambda value: apply(laid_as(value, here.shape)))
+    return replace(done, form=form)
 
 
 def _with_idle(sides: Beside, edit: Edit) -> Edit:
@@ -203,42 +206,6 @@ def _idle(reading: Reading, value: int, kind: str) -> Op | None:
             if done is not None and done.form is not None and done.form.family == "identity":
                 return op
     return None
-
-
-def _place(
-    side: Reading,
-    value: int,
-    own: Sequence[Location | None],
-    user: Op | None,
-    sink: Location | None,
-    truths: bool,
-    missing: bool,
-) -> Location | None:
-    """The line to change: the operator's own, else where the value is taken; where an operator made it, there."""
-    maker = side.graph.maker.get(value)
-    made = _line(maker)
-    first = (made,) if truths or (missing and maker is not None and _computes(maker)) else ()
-    return next((line for line in (*own, *first, _line(user), sink, made) if line is not None), None)
-
-
-def _computes(op: Op) -> bool:
-    """Whether an operator makes new values, and not only parts or views of what it takes; a layer has its own line."""
-    row = op_kinds().get(op.kind)
-    return op.module is None and len(op.outputs) == 1 and not (row is not None and row.view)
-
-
-def _reshaped_at(port: Reading, edit: Edit) -> Location | None:
-    """Where the port gives a value, whose axes the benchmark permutes, its shape."""
-    if edit.bench_op is None or edit.bench_op.kind != "transpose":
-        return None
-    shaping = (op for op in port.graph.ops if op.kind == "reshape" and op.module is None)
-    return next((op.line for op in shaping if op.outputs and port.base(op.outputs[0]) == edit.port), None)
-
-
-def _are_truths(sides: Beside, edit: Edit) -> bool:
-    """Whether the two values say where something is masked."""
-    both = sides.bench.array(edit.bench), sides.port.array(edit.port)
-    return all(array is not None and array.dtype == np.bool_ and array.size > 1 for array in both)
 
 
 def _operand(sides: Beside, edit: Edit) -> Named | None:
@@ -304,7 +271,3 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
         return None
     varying = [value for value in op.inputs if not reading.is_constant(reading.base(value))]
     return reading.array(varying[0]) if len(varying) == 1 else None
-
-
-def _line(op: Op | None) -> Location | None:
-    return op.line if op is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -68,15 +68,22 @@ class Explanation:
 
 
 def explain_graphs(
-    bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING
+    bench: Graph,
+    port: Graph,
+    floor: float,
+    coarse: Mapping[str, float] = _NOTHING,
+    *,
+    whole: bool = True,
+    right: Collection[str] = (),
 ) -> list[Explanation]:
     """All reasons why the two blocks part; none where they do the same.
 
-    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most; ``whole``: they
+    are the whole networks. ``right`` are layers that are known to be given what they are to be given.
     """
     known = None
     explanations = []
-    for parting in part(bench, port, floor, coarse):
+    for parting in part(bench, port, floor, coarse, whole=whole, right=right):
         if known is None:
             known = known_values(bench, floor)
         explanations.append(explain(parting, known, floor))

@@ -33,7 +33,8 @@ class Graph:
     """The ops of a call in the order they ran; a value's id is its place in ``values`` (None: not kept).
 
     A tensor that was written in place is another value from then on. ``inputs`` and ``outputs`` are those of the whole
-    call; values that no op makes and that are no input are parameters (``names`` has theirs) or constants.
+    call; values that no op makes and that are no input are parameters (``names`` has theirs) or constants (``made`` has
+    the lines where the user's code makes them of data).
     """
 
     ops: Sequence[Op]
@@ -41,6 +42,7 @@ class Graph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     names: Mapping[int, str] = field(default_factory=dict)
+    made: Mapping[int, Location] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = {value for op in self.ops for value in (*op.inputs, *op.outputs)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from trueline.kernel.array import Array
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.questions.blocks import Alteration, BlockSpec, InnerSpec, WatchOperators
 from trueline.pair.sides.side import Side
@@ -16,21 +16,24 @@ from trueline.pair.sides.side import Side
 class InnerCall:
     """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave.
 
-    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all; ``given``
-    are the shapes of these inputs.
+    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all.
+    ``shapes`` are those of what the port's gives, whose code may have the channels in another axis; ``like`` are
+    those of what the benchmark's is given.
     """
 
     path: str
     other_path: str
     outs: Sequence[Array] | None = None
     taken: Sequence[int] | None = None
-    given: Sequence[Sequence[int]] = ()
+    shapes: Sequence[Sequence[int]] = ()
+    like: Sequence[Sequence[int]] = ()
 
     def spec(self, *, of_port: bool) -> InnerSpec:
         """The call as one side is asked about it."""
         if of_port:
-            return InnerSpec(self.path, self.other_path, self.outs, self.taken)
-        return InnerSpec(self.other_path, self.other_path, self.outs, None)
+            outs = _laid(self.outs, self.shapes) if self.outs is not None else None
+            return InnerSpec(self.path, self.other_path, outs, self.taken, self.like)
+        return InnerSpec(self.other_path, self.other_path, self.outs, None, self.like)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,9 @@ class BlockCall:
     """One call of a block that both sides have: ``path`` is the port's, ``other_path`` the benchmark's.
 
     ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
-    ``taken`` are the places of those inputs that the port's takes, where it does not take them all. ``first`` says for
-    each of them at which place the same tensor is given first. ``gives`` are the shapes of the benchmark's outputs.
+    ``taken`` are the places of those inputs that the port's takes, where it does not take them all; ``shapes`` are
+    those of the port's, ``masks`` the inputs of the port's that write a mask otherwise. ``like`` are the shapes of
+    what the benchmark's gives out. ``first`` says for each input at which place the same tensor is given first.
     """
 
     path: str
@@ -50,8 +54,10 @@ class BlockCall:
     other_call: int = 0
     train: bool = False
     taken: Sequence[int] | None = None
+    shapes: Sequence[Sequence[int]] = ()
+    masks: Mapping[int, Array] = field(default_factory=dict)
+    like: Sequence[Sequence[int]] = ()
     first: Sequence[int] = ()
-    gives: Sequence[Sequence[int]] = ()
 
     @property
     def nbytes(self) -> int:
@@ -59,23 +65,29 @@ class BlockCall:
         known = (array for layer in self.inner for array in layer.outs or ())
         return sum(array.nbytes for array in (*self.inputs, *known))
 
+    @property
+    def outs(self) -> dict[str, Sequence[Array]]:
+        """What each call of a layer in it gives, by the layer's name and the number of the call."""
+        found: dict[str, Sequence[Array]] = {}
+        for layer in self.inner:
+            number = sum(name.rpartition("#")[0] == layer.other_path for name in found)
+            found[f"{layer.other_path}#{number}"] = layer.outs or ()
+        return found
+
     def spec(self, *, of_port: bool) -> BlockSpec:
         """The block as one side is asked about it."""
         inputs = self.inputs if self.taken is None or not of_port else [self.inputs[place] for place in self.taken]
         inner = [layer.spec(of_port=of_port) for layer in self.inner]
         if of_port:
-            return BlockSpec(self.path, self.call, inputs, inner, self._shapes())
-        return BlockSpec(self.other_path, self.other_call, inputs, inner)
+            laid = _laid(inputs, self.shapes)
+            given = [self.masks.get(place, array) for place, array in enumerate(laid)]
+            return BlockSpec(self.path, self.call, given, inner, self.like)
+        return BlockSpec(self.other_path, self.other_call, inputs, inner, self.like)
 
-    def _shapes(self) -> dict[str, Sequence[int]]:
-        """The benchmark's shapes of what comes out of the block's code, by the names of its sinks."""
-        found = {f"out/{place}": shape for place, shape in enumerate(self.gives)}
-        counts: Counter[str] = Counter()
-        for layer in self.inner:
-            name = f"{layer.other_path}#{counts[layer.other_path]}"
-            counts[layer.other_path] += 1
-            found |= {f"{name}/in/{place}": shape for place, shape in enumerate(layer.given)}
-        return found
+
+def _laid(arrays: Sequence[Array], shapes: Sequence[Sequence[int]]) -> list[Array]:
+    """Arrays as the port has them, where its shapes are known."""
+    return [laid_as(array, shapes[place]) if place < len(shapes) else array for place, array in enumerate(arrays)]
 
 
 def op_graphs(bench: Side, port: Side, block: BlockCall) -> tuple[Graph, Graph]:

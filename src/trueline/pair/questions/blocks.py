@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from trueline.kernel.array import Array
@@ -23,27 +23,28 @@ Undo = Literal["all"] | Sequence[int]
 class InnerSpec:
     """One call of a layer in a block: ``name`` is the benchmark's for it, ``outs`` what it is known to give.
 
-    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer.
+    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer; ``like`` the shapes of those.
     """
 
     path: str
     name: str
     outs: Sequence[Array] | None
     taken: Sequence[int] | None
+    like: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
     """One call of a block on given inputs, and the calls of layers in it, those of one layer in order.
 
-    ``shapes`` are the benchmark's of what comes out of the block's code, by name, where this side may lay it otherwise.
+    ``like`` are the shapes of what the benchmark's gives out.
     """
 
     path: str
     call: int
     inputs: Sequence[Array]
     inner: Sequence[InnerSpec] = ()
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    like: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
