@@ -87,7 +87,8 @@ def match_calls(
 
 
 def _taken(bench: Recording, there: Call, port: Recording, here: Call) -> tuple[int, ...] | None:
-    taken = given_again(there.ins, here.ins, (bench.shapes, port.shapes))
+    kinds = [bench.shapes[place] for place in there.ins], [port.shapes[place] for place in here.ins]
+    taken = given_again(there.ins, here.ins, kinds)
     return tuple(taken) if taken is not None else None
 
 

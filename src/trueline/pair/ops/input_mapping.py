@@ -33,12 +33,17 @@ def given_again(
 ) -> list[int] | None:
     """The same for modules that are given as many tensors, some of them more than once: as a query that is the key too.
 
-    ``bench`` and ``port`` say which tensor each input is; ``kinds`` are those of the tensors.
+    ``bench`` and ``port`` say which tensor each input is; ``kinds`` are those of the inputs.
     """
     there, here = list(dict.fromkeys(bench)), list(dict.fromkeys(port))
     if len(bench) == len(port) or len(there) != len(here):
         return None
-    if any(_form(kinds[0][a])[0] != _form(kinds[1][b])[0] for a, b in zip(there, here, strict=True)):
+    forms = [
+        {_form(kinds[0][bench.index(a)])[0], _form(kinds[1][port.index(b)])[0]}
+        for a, b in zip(there, here, strict=True)
+    ]
+    # What is true in one is added in another: masks.
+    if any(len(form) > 1 and form != {"b", "f"} for form in forms):
         return None
     return [bench.index(there[here.index(place)]) for place in port]
 

@@ -10,7 +10,7 @@ from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.channels import is_laid_as, laid_as
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import given_again, taken
 from trueline.pair.ops.mask_forms import Shown, hide_the_same, written_as
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.same_values import equal
@@ -62,7 +62,9 @@ def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
         for graph, inputs in ((bench, op.inputs), (port, other.inputs))
     ]
     whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
-    places = taken(kinds[0], kinds[1]) if whole else None
+    if not whole:
+        return op.inputs
+    places = given_again(op.inputs, other.inputs, (kinds[0], kinds[1])) or taken(kinds[0], kinds[1])
     return op.inputs if places is None else [op.inputs[place] for place in places]
 
 
