@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
+from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Recording
 
@@ -15,7 +17,7 @@ Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
 def outermost_first(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned | None:
     """Of modules that hold the same tensors the outermost matched with the outermost; None where they are already."""
-    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, several=True)
+    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, several=True, pieces=aligned.pieces)
     modules = {path: other for path, other in aligned.modules.items() if path not in several} | {
         path: other for path, other in several.items() if other is not None
     }
@@ -29,14 +31,17 @@ def same_holders(
     recordings: tuple[Recording, Recording],
     *,
     several: bool = False,
+    pieces: Sequence[Pieces] = (),
 ) -> dict[str, str | None]:
     """The benchmark's module of each of the port's that holds the same tensors; None for one that has none left.
 
     Where several hold them, those that take and give the same shapes, the outermost first; else those that have the
     tensors themselves. ``several`` leaves out modules of which there is just one on either side.
     """
-    there = _holders((pair.bench_path for pair in pairs), {module.path for module in bench.modules})
-    here = _holders((pair.port_path for pair in pairs), {module.path for module in port.modules})
+    groups = [(cut.bench_paths(bench), cut.port_paths(port)) for cut in pieces]
+    named = [*(([pair.bench_path], [pair.port_path]) for pair in pairs), *groups]
+    there = _holders([names for names, _ in named], {module.path for module in bench.modules})
+    here = _holders([names for _, names in named], {module.path for module in port.modules})
     owners = {pair.port_path.rpartition(".")[0]: pair.bench_path.rpartition(".")[0] for pair in pairs}
     shapes = (_shapes(recordings[0]), _shapes(recordings[1]))
     found: dict[str, str | None] = {}
@@ -83,6 +88,12 @@ def _owning(here: Sequence[str], there: Sequence[str], owners: Mapping[str, str]
     return {**dict(zip(*rest, strict=False)), **own}
 
 
+def _above(name: str) -> Iterator[str]:
+    while name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
 def _shapes(recording: Recording) -> dict[str, Shapes]:
     """What each module takes and gives in its first call."""
     found: dict[str, Shapes] = {}
@@ -92,13 +103,17 @@ def _shapes(recording: Recording) -> dict[str, Shapes]:
     return found
 
 
-def _holders(names: Iterable[str], paths: set[str]) -> dict[frozenset[int], list[str]]:
-    """Modules by the tensors that they hold, themselves or below, from the outermost to the innermost."""
+def _holders(named: Sequence[Sequence[str]], paths: set[str]) -> dict[frozenset[int], list[str]]:
+    """Modules by the tensors that they hold, themselves or below, from the outermost to the innermost.
+
+    Of a tensor in pieces all are to be held.
+    """
     held: dict[str, set[int]] = {}
-    for place, name in enumerate(names):
-        while name:
-            name = name.rpartition(".")[0]
-            held.setdefault(name, set()).add(place)
+    for place, names in enumerate(named):
+        above = Counter(module for name in names for module in _above(name))
+        for module, count in above.items():
+            if count == len(names):
+                held.setdefault(module, set()).add(place)
     found: dict[frozenset[int], list[str]] = {}
     for path in sorted(held, key=lambda one: (one.count(".") + bool(one), one)):
         if path in paths:
