@@ -162,15 +162,17 @@ class Patches(nn.Cell):
 
 
 class Listed(nn.Cell):
-    def __init__(self):
+    def __init__(self, unlike=False):
         super().__init__()
+        self.unlike = unlike
         self.size = Parameter(Tensor(np.zeros((3, 6)), ms.float32))
         self.loc = Parameter(Tensor(np.zeros((3, 6)), ms.float32))
         self.layers = nn.CellList([nn.Dense(6, 6) for _ in range(3)])
 
     def construct(self, x):
         for place, layer in enumerate(self.layers):
-            x = ops.tanh(layer((x + self.loc[place]) * ops.exp(self.size[place])))
+            moved = x + self.loc[place]
+            x = ops.tanh(layer(moved + ops.sin(self.size[place]) if self.unlike else moved * ops.exp(self.size[place])))
         return x
 
 
@@ -257,3 +259,11 @@ def test_patches_flattened_in_another_order_than_the_weights_are_a_fault(tmp_pat
     (line,) = (number for number, text in enumerate(_PORT.splitlines(), 1) if "# flattened" in text)
     assert not answer.aligned.only_bench and not answer.aligned.only_port
     assert (Cause.TRANSPOSE, line) in [(blame.cause, blame.line and blame.line.line) for blame in found]
+
+
+def test_what_no_value_bears_out_has_no_counterpart(tmp_path: Path) -> None:
+    answer = paired(tmp_path, "Listed", ["5x6"], port_kwargs={"unlike": True})
+
+    assert [parameter.name for parameter in answer.aligned.only_port] == ["size"]
+    assert [parameter.name for parameter in answer.aligned.only_bench] == [f"norms.{place}.size" for place in range(3)]
+    assert {blame.cause for blame in blames(answer)} >= {Cause.MISSING_PARAMETER, Cause.EXTRA_PARAMETER}
