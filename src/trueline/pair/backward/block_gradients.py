@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,12 +37,24 @@ def gradients_between(
     """
     specs = [block.spec(of_port=of_port) for block in blocks]
     answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
-    if not of_port:
-        return list(answers)
     return [
-        replace(between, gradients=dict(_as_the_benchmarks(block, between)))
+        replace(
+            between,
+            gradients=_by_tensor(block, _as_the_benchmarks(block, between) if of_port else between.gradients.items()),
+        )
         for between, block in zip(answers, blocks, strict=True)
     ]
+
+
+def _by_tensor(block: BlockCall, gradients: Iterable[tuple[str, Array | None]]) -> dict[str, Array | None]:
+    """Gradients by name; of an input that is given more than once their sum, where it is given first."""
+    again = {f"{_INPUT}{place}": f"{_INPUT}{first}" for place, first in enumerate(block.first)}
+    found: dict[str, Array | None] = {}
+    for name, gradient in gradients:
+        first = again.get(name, name)
+        before = found.get(first)
+        found[first] = gradient if before is None else before if gradient is None else before + gradient
+    return found
 
 
 def _as_the_benchmarks(block: BlockCall, between: Between) -> Iterator[tuple[str, Array | None]]:

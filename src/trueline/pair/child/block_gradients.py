@@ -118,8 +118,11 @@ class _Pulling:
     def _sink(
         self, name: str, tree: Value, out: list[Value], named: Callable[[int], int], like: Sequence[Sequence[int]]
     ) -> None:
-        for place, (_, tensor) in enumerate(leaves(tree, self._values.is_tensor)):
-            if "float" in self._values.dtype(tensor):
+        tensors = [tensor for _, tensor in leaves(tree, self._values.is_tensor)]
+        # What a layer is given twice, as a query that is the key too, is one value.
+        first = {id(tensor): place for place, tensor in reversed([*enumerate(tensors)])}
+        for place, tensor in enumerate(tensors):
+            if "float" in self._values.dtype(tensor) and first[id(tensor)] == place:
                 at = named(place)
                 self.sinks.append(f"{name}/{at}")
                 self._like.append(like[at] if at < len(like) else self._values.shape(tensor))

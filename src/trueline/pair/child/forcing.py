@@ -235,7 +235,12 @@ class _Forcing:
                 run_once, [given[place] for place in single], list(named.values()), fitting
             )
             after = self._buffers(module)
-        gradients = [("gin", str(place), array) for place, array in zip(single, pulled.gin, strict=True)]
+        # What holds no numbers here has no gradient, whatever the benchmark's has: as a mask may be true or added.
+        gradients = [
+            ("gin", str(place), array)
+            for place, array in zip(single, pulled.gin, strict=True)
+            if array is not None or "float" in self._values.dtype(given[place])
+        ]
         gradients += [("grad", name, array) for name, array in zip(named, pulled.grads, strict=True)]
         self._look_at(spec, call, [*gradients, *(("buffer", name, array) for name, array in after.items())], gout)
         return pulled.result

@@ -247,7 +247,7 @@ class Causes:
 
     def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
         wrong = {candidate.called for candidate in self.faults if not candidate.between}
-        if is_unclear(*_kinds(fault.matched, fault.reference, recording)):
+        if fault.matched.taken is None and is_unclear(*_kinds(fault.matched, fault.reference, recording)):
             return []
         block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
@@ -355,10 +355,13 @@ def block_of(
     masks = reference.masks.get(matched.called, {})
     like = [reference.recording.shapes[place][1] for place in matched.bench.outs] if matched.port.path else []
     paths = matched.port.path, matched.bench.path
-    return BlockCall(*paths, inputs, inner, *calls, train, places, shapes, masks, like)
+    first = [matched.bench.ins.index(place) for place in matched.bench.ins]
+    return BlockCall(*paths, inputs, inner, *calls, train, places, shapes, masks, like, first)
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    if matched.taken is not None:
+        return list(matched.taken)
     return taken(*_kinds(matched, reference, recording))
 
 
@@ -392,7 +395,7 @@ def block_kinds(
     for matched in reference.matched:
         if matched.unit or aligned.port.types.get(matched.port.path) in _CONTAINERS:
             continue
-        if is_unclear(*_kinds(matched, reference, recording)):
+        if matched.taken is None and is_unclear(*_kinds(matched, reference, recording)):
             continue
         block = block_of(matched, reference, recording, silent)
         inside = tuple(layer.path.removeprefix(matched.port.path) for layer in block.inner)

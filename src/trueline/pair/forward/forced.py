@@ -305,17 +305,22 @@ def _spec(reference: Reference, matched: Matched, at: Call) -> CallSpec:
     """A matched call as it is forced at ``at``, the benchmark's or the port's."""
     recording, bench = reference.recording, matched.bench
     gathered = reference.places.get((bench.path, bench.call), {})
-    outs = (matched.own,) if matched.own is not None and at is matched.port else bench.outs
+    of_port = at is matched.port
+    outs = (matched.own,) if matched.own is not None and of_port else bench.outs
+    gin = gathered.get("gin", {})
+    if of_port and matched.taken is not None:
+        places = enumerate(matched.taken)
+        gin = {str(place): gin[str(there)] for place, there in places if str(there) in gin}
     return CallSpec(
         at.path,
         at.call,
-        bench.ins,
+        matched.ins if of_port else bench.ins,
         outs,
         [recording.gout(place) for place in outs if recording.is_float(place)],
         matched.unit,
         matched.silent,
         _SILENT_LEVEL,
-        gathered.get("gin", {}),
+        gin,
         gathered.get("grad", {}),
         gathered.get("buffer", {}),
     )
@@ -382,6 +387,8 @@ def _check(
 ) -> Check:
     path, call, kind = matched.bench.path, matched.bench.call, measured.kind
     there = measured.index
+    if kind in ("in", "gin") and matched.taken is not None and int(there) < len(matched.taken):
+        there = str(matched.taken[int(there)])
     if kind in ("grad", "buffer"):
         pair = aligned.by_port_path[_joined(matched.port.path, measured.index)]
         there = pair.bench_path[len(path) + bool(path) :]

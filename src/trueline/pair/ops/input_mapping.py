@@ -49,6 +49,26 @@ def with_own(bench: Sequence[Given], port: Sequence[Given]) -> list[int | None] 
     return found
 
 
+def given_again(
+    bench: Sequence[int], port: Sequence[int], kinds: tuple[Sequence[Given], Sequence[Given]]
+) -> list[int] | None:
+    """The same for modules that are given as many tensors, some of them more than once: as a query that is the key too.
+
+    ``bench`` and ``port`` say which tensor each input is; ``kinds`` are those of the inputs.
+    """
+    there, here = list(dict.fromkeys(bench)), list(dict.fromkeys(port))
+    if len(bench) == len(port) or len(there) != len(here):
+        return None
+    forms = [
+        {_form(kinds[0][bench.index(a)])[0], _form(kinds[1][port.index(b)])[0]}
+        for a, b in zip(there, here, strict=True)
+    ]
+    # What is true in one is added in another: masks.
+    if any(len(form) > 1 and form != {"b", "f"} for form in forms):
+        return None
+    return [bench.index(there[here.index(place)]) for place in port]
+
+
 def _alike(bench: Given, port: Given) -> bool:
     return _form(bench) == _form(port)
 

@@ -48,7 +48,7 @@ class BlockCall:
     ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
     ``taken`` are the places of those inputs that the port's takes, where it does not take them all; ``shapes`` are
     those of the port's, ``masks`` the inputs of the port's that write a mask otherwise. ``like`` are the shapes of
-    what the benchmark's gives out.
+    what the benchmark's gives out. ``first`` says for each input at which place the same tensor is given first.
     """
 
     path: str
@@ -62,6 +62,7 @@ class BlockCall:
     shapes: Sequence[Sequence[int]] = ()
     masks: Mapping[int, Array] = field(default_factory=dict)
     like: Sequence[Sequence[int]] = ()
+    first: Sequence[int] = ()
 
     @property
     def nbytes(self) -> int:
