@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from trueline.pair.sides.side import Side
 _ROUNDING_SHARE: Final = 1e-3
 _PARAMETER: Final = "param/"
 _INPUT: Final = "in/"
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def gradients_between(
@@ -28,27 +30,35 @@ def gradients_between(
     undo: Undo = (),
     only: Sequence[str] | None = None,
     watched: bool = False,
+    parameters: Mapping[str, str] = _NOTHING,
 ) -> list[Between]:
     """Ask a side for the gradients of blocks that are run in the same mode.
 
     ``undo`` are places among the stops that are to stop nothing; ``only`` are some of the sinks; with ``watched`` the
-    lines where gradients ended are given too.
+    lines where gradients ended are given too. ``parameters`` are the benchmark's paths by the port's.
     """
     specs = [block.spec(of_port=of_port) for block in blocks]
     answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
     if not of_port:
         return list(answers)
     return [
-        replace(between, gradients={_in_place(name, block.taken): array for name, array in between.gradients.items()})
+        replace(between, gradients={_bench_name(name, block, parameters): array for name, array in gradients.items()})
         for between, block in zip(answers, blocks, strict=True)
+        for gradients in (between.gradients,)
     ]
 
 
-def _in_place(name: str, taken: Sequence[int] | None) -> str:
-    """An input by its place among all that the benchmark's block takes."""
-    if taken is None or not name.startswith(_INPUT):
-        return name
-    return f"{_INPUT}{taken[int(name.removeprefix(_INPUT))]}"
+def _bench_name(name: str, block: BlockCall, parameters: Mapping[str, str]) -> str:
+    """An input by its place among all that the benchmark's block takes, a parameter by its name there."""
+    if name.startswith(_INPUT) and block.taken is not None:
+        return f"{_INPUT}{block.taken[int(name.removeprefix(_INPUT))]}"
+    if name.startswith(_PARAMETER):
+        start = f"{block.other_path}." if block.other_path else ""
+        path = ".".join(filter(None, (block.path, name.removeprefix(_PARAMETER))))
+        other = parameters.get(path, "")
+        if other and other.startswith(start):
+            return f"{_PARAMETER}{other.removeprefix(start)}"
+    return name
 
 
 def size_of(array: Array | None) -> float:
@@ -92,14 +102,6 @@ def _levels(bench: Between, port: Between) -> dict[str, float]:
     shared = [name for name in bench.gradients if name in port.gradients]
     least = _ROUNDING_SHARE * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
     return {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
-
-
-def ended(bench: Between, port: Between) -> list[str]:
-    """Where one side has a gradient and the other has none."""
-    shared = [name for name in bench.gradients if name in port.gradients]
-    sizes = {name: (size_of(bench.gradients[name]), size_of(port.gradients[name])) for name in shared}
-    least = _ROUNDING_SHARE * max((size for pair in sizes.values() for size in pair), default=0.0)
-    return [name for name, (there, here) in sizes.items() if min(there, here) == 0.0 and max(there, here) > least]
 
 
 def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> float:
