@@ -15,8 +15,10 @@ from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.matching import Matched
 from trueline.pair.attributes.latent_dropout import many, same_strength, strength
 from trueline.pair.attributes.reference import Reference as TryReference
+from trueline.pair.backward.gradient_words import line_text
 from trueline.pair.blame import Blame, Cause, Stage, module_name
 from trueline.pair.forward.causes import built_at
+from trueline.pair.forward.drop_places import DropPlaces, Elsewhere
 from trueline.pair.forward.forced import Reference
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Recording
@@ -44,13 +46,76 @@ class _Drops:
 def drop_blames(
     sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], reference: Reference
 ) -> list[Blame]:
-    """Where the port's code drops another share than the benchmark's, or another number of times."""
+    """Where the port's code drops another share than the benchmark's, another number of times, or other values."""
     blames = []
     for matched, drops in _differing(aligned, recordings, reference.matched):
+        if _alike(sides, matched, drops, reference):
+            continue
         measured = _measured(sides, recordings, matched, reference, drops)
         lines = _lines(aligned, recordings, drops.at or matched, drops)
         blames.append(_blame(drops.at or matched, drops.shares(), measured, lines))
-    return blames
+    elsewhere = list(_elsewhere(sides, aligned, recordings, reference))
+    return [*blames, *reversed(elsewhere)]
+
+
+def _alike(sides: tuple[Side, Side], matched: Matched, drops: _Drops, reference: Reference) -> bool:
+    """Whether the same values are dropped with the same shares, only in another order."""
+    bench, port = drops.shares()
+    if sorted(bench) != sorted(port):
+        return False
+    same = DropPlaces(sides, matched, reference).same_values()
+    return len(same) == len(bench) and all(_same(bench[here], port[there]) for here, there in same)
+
+
+def _elsewhere(
+    sides: tuple[Side, Side], aligned: Aligned, recordings: tuple[Recording, Recording], reference: Reference
+) -> Iterator[Blame]:
+    """Where as much is dropped, and other values."""
+    holders = {pair.port.name for pair in _holders(recordings[1], reference.matched)}
+    told: set[int] = set()
+    # Innermost calls first: those around hold the same dropouts.
+    for matched in reversed(reference.matched):
+        if matched.port.name not in holders or _compared(aligned, matched):
+            continue
+        calls = (matched.bench.path, matched.bench.call), (matched.port.path, matched.port.call)
+        bench, port = (list(_inside(recording, *call)) for recording, call in zip(recordings, calls, strict=True))
+        shares = [share for _, share in bench], [share for _, share in port]
+        if len(bench) != len(port) or not all(map(_same, *shares)):
+            continue
+        for found in DropPlaces(sides, matched, reference).elsewhere(shares):
+            order, other = port[found.port][0], bench[found.bench][0]
+            if order not in told:
+                told.add(order)
+                yield _blame_elsewhere(matched, shares[1][found.port], found, recordings, (other, order))
+
+
+def _holders(recording: Recording, matched: Sequence[Matched]) -> Iterator[Matched]:
+    """The innermost calls that the port's dropouts are made in."""
+    by_place = {place: pair for pair in matched if not pair.silent for place in (recording.calls.index(pair.port),)}
+    for place, _ in recording.drops:
+        holder = _holder(recording, place, by_place)
+        if holder is not None:
+            yield holder
+
+
+def _blame_elsewhere(
+    matched: Matched, share: float, found: Elsewhere, recordings: tuple[Recording, Recording], orders: tuple[int, int]
+) -> Blame:
+    other_line, line = (recording.drop_lines[order] for recording, order in zip(recordings, orders, strict=True))
+    words = {"module": module_name(matched.port.path), "share": f"{share:g}"}
+    words |= {"line": line_text(line), "other_line": line_text(other_line)}
+    return Blame(
+        Stage.FORWARD,
+        Cause.DROPOUT,
+        message("pair_stage.drops_elsewhere", **words),
+        matched.port.path,
+        matched.bench.path,
+        confirmed=True,
+        measured=found.effect if math.isfinite(found.effect) else None,
+        line=line,
+        other_line=other_line,
+        edit=message("pair_stage.edit_drops_elsewhere", **words),
+    )
 
 
 def _differing(
