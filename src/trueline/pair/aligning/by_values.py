@@ -15,7 +15,7 @@ from trueline.pair.aligning.aligned import Aligned, is_tensor, left_over
 from trueline.pair.aligning.divided import with_pieces
 from trueline.pair.aligning.in_order import in_order
 from trueline.pair.aligning.layouts import lain_alike
-from trueline.pair.aligning.nesting import same_holders
+from trueline.pair.aligning.nesting import same_holders, with_holders_of_pieces
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.model import BenchCall, Trace
@@ -33,7 +33,7 @@ def align_by_values(
     found = _traced(port, aligned, sides, recordings, inputs)
     tensors = dict(_tensors(sides, found))
     tensors |= dict(_loose(sides, found, tensors))
-    made = with_pieces(_made(aligned, sides, tensors, recordings), recordings)
+    made = with_holders_of_pieces(with_pieces(_made(aligned, sides, tensors, recordings), recordings), recordings)
     left = [len(one.only_bench) + len(one.only_port) for one in (made, aligned)]
     return made if left[0] < left[1] else None
 

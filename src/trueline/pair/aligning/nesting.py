@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
+from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Recording
 
@@ -15,11 +16,25 @@ Shapes = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
 
 def outermost_first(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned | None:
     """Of modules that hold the same tensors the outermost matched with the outermost; None where they are already."""
-    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, several=True)
-    modules = {path: other for path, other in aligned.modules.items() if path not in several} | {
-        path: other for path, other in several.items() if other is not None
-    }
+    several = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, aligned.pieces, several=True)
+    modules = {path: other for path, other in aligned.modules.items() if path not in several}
+    modules |= _whole_ones(aligned, several)
     return replace(aligned, modules=modules) if modules != dict(aligned.modules) else None
+
+
+def with_holders_of_pieces(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned:
+    """The same, with modules matched by the pieces that they hold too."""
+    if not aligned.pieces:
+        return aligned
+    modules = same_holders(aligned.bench, aligned.port, aligned.pairs, recordings, aligned.pieces)
+    return replace(aligned, modules=_whole_ones(aligned, modules))
+
+
+def _whole_ones(aligned: Aligned, modules: Mapping[str, str | None]) -> dict[str, str]:
+    """Those that have a counterpart and are no pieces themselves."""
+    bench, port = aligned.in_pieces
+    known = ((path, other) for path, other in modules.items() if other is not None)
+    return {path: other for path, other in known if path not in port and other not in bench}
 
 
 def same_holders(
@@ -27,6 +42,7 @@ def same_holders(
     port: Described,
     pairs: Sequence[ParamPair],
     recordings: tuple[Recording, Recording],
+    pieces: Sequence[Pieces] = (),
     *,
     several: bool = False,
 ) -> dict[str, str | None]:
@@ -35,8 +51,12 @@ def same_holders(
     Where several hold them, those that take and give the same shapes, the outermost first; else those that have the
     tensors themselves. ``several`` leaves out modules of which there is just one on either side.
     """
-    there = _holders((pair.bench_path for pair in pairs), {module.path for module in bench.modules})
-    here = _holders((pair.port_path for pair in pairs), {module.path for module in port.modules})
+    divided = [
+        [[side.paths.get(parameter.name, parameter.name) for parameter in held] for held in parameters]
+        for side, parameters in ((bench, [each.bench for each in pieces]), (port, [each.port for each in pieces]))
+    ]
+    there = _holders([*([pair.bench_path] for pair in pairs), *divided[0]], {module.path for module in bench.modules})
+    here = _holders([*([pair.port_path] for pair in pairs), *divided[1]], {module.path for module in port.modules})
     owners = {pair.port_path.rpartition(".")[0]: pair.bench_path.rpartition(".")[0] for pair in pairs}
     shapes = (_shapes(recordings[0]), _shapes(recordings[1]))
     found: dict[str, str | None] = {}
@@ -92,13 +112,17 @@ def _shapes(recording: Recording) -> dict[str, Shapes]:
     return found
 
 
-def _holders(names: Iterable[str], paths: set[str]) -> dict[frozenset[int], list[str]]:
-    """Modules by the tensors that they hold, themselves or below, from the outermost to the innermost."""
+def _holders(tensors: Iterable[Sequence[str]], paths: set[str]) -> dict[frozenset[int], list[str]]:
+    """Modules by the tensors that they hold, themselves or below, from the outermost to the innermost.
+
+    Each tensor is named, or all the pieces that it is divided into.
+    """
     held: dict[str, set[int]] = {}
-    for place, name in enumerate(names):
-        while name:
-            name = name.rpartition(".")[0]
-            held.setdefault(name, set()).add(place)
+    for place, names in enumerate(tensors):
+        for name in names:
+            while name:
+                name = name.rpartition(".")[0]
+                held.setdefault(name, set()).add(place)
     found: dict[frozenset[int], list[str]] = {}
     for path in sorted(held, key=lambda one: (one.count(".") + bool(one), one)):
         if path in paths:

@@ -50,8 +50,8 @@ def gradients_between(
 
 def _bench_name(name: str, block: BlockCall, parameters: Mapping[str, str]) -> str:
     """An input by its place among all that the benchmark's block takes, a parameter by its name there."""
-    if name.startswith(_INPUT) and block.taken is not None:
-        return f"{_INPUT}{block.taken[int(name.removeprefix(_INPUT))]}"
+    if name.startswith(_INPUT) and (block.taken is not None or block.places is not None):
+        return f"{_INPUT}{_place(int(name.removeprefix(_INPUT)), block)}"
     if name.startswith(_PARAMETER):
         start = f"{block.other_path}." if block.other_path else ""
         path = ".".join(filter(None, (block.path, name.removeprefix(_PARAMETER))))
@@ -59,6 +59,13 @@ def _bench_name(name: str, block: BlockCall, parameters: Mapping[str, str]) -> s
         if other and other.startswith(start):
             return f"{_PARAMETER}{other.removeprefix(start)}"
     return name
+
+
+def _place(place: int, block: BlockCall) -> int:
+    if block.taken is not None:
+        return block.taken[place]
+    places = block.places or ()
+    return list(places).index(place) if place in places else len(places) + place
 
 
 def size_of(array: Array | None) -> float:

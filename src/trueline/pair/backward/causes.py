@@ -120,19 +120,18 @@ class _Searching:
     def blames(self, bench: Between, port: Between) -> list[Blame]:
         """All there is to say of the block; nothing where both sides have other layers in it."""
         if sorted(bench.sinks) != sorted(port.sinks):
-            # What a layer of the port does not take is left out.
-            spare = set(bench.sinks) - set(port.sinks)
-            if not set(port.sinks) <= set(bench.sinks) or not spare <= self._untaken:
+            # What a layer of only one side takes is left out.
+            if not set(bench.sinks) ^ set(port.sinks) <= self._untaken:
                 return self._one_sided(bench, port, {})
-            self._only = port.sinks
-            again = self._undone(self._bench, ())
-            if again is None:
+            self._only = [sink for sink in port.sinks if sink in bench.sinks]
+            there, here = self._undone(self._bench, ()), self._undone(self._port, ())
+            if there is None or here is None:
                 return []
-            bench = again
+            bench, port = there, here
         bad = parted(bench, port, self.limit)
         if not bad:
             return []
-        return self._stopped(bench, port, bad) or list(self._other(port.sinks, bad))
+        return self._stopped(bench, port, bad) or list(self._other(self._only or port.sinks, bad))
 
     @property
     def limit(self) -> float:
@@ -201,14 +200,14 @@ class _Searching:
 
     @property
     def _untaken(self) -> set[str]:
-        """What goes into layers of the benchmark only, where the port's take fewer inputs."""
+        """What goes into layers of which one side's takes fewer inputs: some of it has no counterpart."""
         calls: Counter[str] = Counter()
         found: set[str] = set()
         for layer in self._block.inner:
             key = f"{layer.other_path}#{calls[layer.other_path]}"
             calls[layer.other_path] += 1
             if layer.taken is not None:
-                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS) if place not in layer.taken}
+                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS)}
         return found
 
     def _other(self, sinks: Sequence[str], bad: Mapping[str, float]) -> Iterator[Blame]:

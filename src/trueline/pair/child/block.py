@@ -9,7 +9,7 @@ from trueline.adapters.nouns import Network, Value
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel.array import Array
 from trueline.model.location import Location
-from trueline.pair.child.calls import paths_of
+from trueline.pair.child.calls import Counting, paths_of, tensors_of
 from trueline.pair.child.host import Host
 from trueline.pair.child.templates import Template
 from trueline.pair.questions.blocks import BlockSpec
@@ -127,4 +127,28 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
         built = host.adapter.build.built(module)
         line = built.line if built is not None else None
         layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
-    return Block(host, modules[spec.path], host.templates.get((spec.path, spec.call)), spec.inputs, layers)
+    template, inputs = host.templates.get((spec.path, spec.call)), list(spec.inputs)
+    if template is not None and spec.places is not None:
+        inputs = own_inputs(host, spec.path, spec.call)
+        for place, array in zip(spec.places, spec.inputs, strict=True):
+            inputs[place] = array
+    return Block(host, modules[spec.path], template, inputs, layers)
+
+
+def own_inputs(host: Host, path: str, call: int) -> list[Array]:
+    """What a call is given in a run of the whole model on what it was last recorded with, as the model is held now."""
+    key = path, call, host.adapter.values.training(host.model)
+    if key not in host.own:
+        values, counting = host.adapter.values, Counting(paths_of(host))
+
+        def around(
+            module: Network, args: tuple[Value, ...], kwargs: Mapping[str, Value], proceed: Callable[..., Value]
+        ) -> Value:
+            if counting.begin(module) == (path, call):
+                given = [tensor for _, tensor in leaves((args, kwargs), values.is_tensor)]
+                host.own[key] = [values.to_numpy(tensor, copy=True) for tensor in given]
+            return proceed(*args, **kwargs)
+
+        with host.adapter.autograd.without_gradient(), host.adapter.intercept.intercept(around):
+            host.model(*tensors_of(host, host.given))
+    return list(host.own[key])

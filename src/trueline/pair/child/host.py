@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -75,6 +75,7 @@ _ANSWERED_IN: Final[Mapping[type[object], str]] = {
     RunCompiled: "compiled.run_compiled",
 }
 _QUESTIONS: Final = {question.__name__: question for question in _ANSWERED_IN}
+_OF_BLOCKS: Final = (WatchOperators, GradientsBetween)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class Host:
 
     ``parts`` are what the user's file has for this side, by name, and ``made`` the objects that they gave. Of the last
     recording: ``templates`` say how each module's call was made, ``outputs`` how what it gave was put together (with an
-    empty tensor like each in it), ``recorded`` are the arrays.
+    empty tensor like each in it), ``recorded`` are the arrays, ``given`` the model's inputs. ``own`` are inputs
+    of calls that one question about blocks leaves for the next.
     """
 
     def __init__(self) -> None:
@@ -104,6 +106,8 @@ class Host:
         self.templates: Mapping[tuple[str, int], Template] = {}
         self.outputs: dict[str, tuple[Template, list[Value]]] = {}
         self.recorded: list[Array] = []
+        self.given: Sequence[Array] = ()
+        self.own: dict[tuple[str, int, bool], list[Array]] = {}
         self._adapter: Adapter | None = None
 
     @property
@@ -117,6 +121,9 @@ class Host:
         if content["do"] == "build":
             return self._build(content)
         kind = _QUESTIONS[content["do"]]
+        if kind not in _OF_BLOCKS:
+            # It may change the model.
+            self.own = {}
         module, _, function = _ANSWERED_IN[kind].partition(".")
         room = importlib.import_module(f"trueline.pair.child.{module}")
         packed, given = pack(getattr(room, function)(self, unpack(kind, content["question"], arrays)))

@@ -28,6 +28,7 @@ def record(host: Host, question: Record) -> Recording:
     with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
         outputs, grads, returned = _run(host, taking, question.inputs, backward, question.seed)
     host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
+    host.given = question.inputs
     return Recording(
         train,
         taking.calls,

@@ -26,7 +26,8 @@ from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.constants import explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import Kind as InputKind
+from trueline.pair.ops.input_mapping import own_places, taken
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import Alteration
@@ -305,13 +306,26 @@ def block_of(
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
     calls = (matched.port.call, matched.bench.call)
-    places = _taken(matched, reference, recording)
-    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, places)
+    kinds = _kinds(matched, reference, recording)
+    return BlockCall(
+        matched.port.path, matched.bench.path, inputs, inner, *calls, train, taken(*kinds), own_places(*kinds)
+    )
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    """The places of the port's inputs among the benchmark's; of those that only the port takes behind them all."""
+    theirs, ours = _kinds(matched, reference, recording)
+    places = own_places(theirs, ours)
+    if places is None:
+        return taken(theirs, ours)
+    rest = iter(range(len(theirs), len(ours)))
+    return [places.index(place) if place in places else next(rest) for place in range(len(ours))]
+
+
+def _kinds(matched: Matched, reference: Reference, recording: Recording) -> tuple[list[InputKind], list[InputKind]]:
+    """The benchmark's inputs and the port's, by type and shape."""
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
-    return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+    return theirs, [recording.shapes[place] for place in matched.port.ins]
 
 
 def _another_class(blame: Blame) -> bool:

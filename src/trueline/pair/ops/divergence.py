@@ -15,7 +15,7 @@ from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import own_places, taken
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.needed import needed
 from trueline.pair.ops.op_graph import Graph, Op
@@ -82,21 +82,24 @@ def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
     for place, op in _calls(bench).items():
         other = port_calls.get(place)
         if other is not None:
-            for here, there in zip(_taken(bench, op, port, other), other.inputs, strict=False):
+            for here, there in _taken(bench, op, port, other):
                 yield _Sink(place[0], here, there, other.line, op.line)
     for here, there in zip(bench.outputs, port.outputs, strict=False):
         yield _Sink("", here, there)
 
 
-def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
-    """The benchmark's inputs of a layer that the port's takes too."""
+def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> list[tuple[int, int]]:
+    """What a layer is given on both sides, where either takes more than the other."""
     kinds = [
         [(array.dtype.name, array.shape) for value in inputs if (array := graph.values[value]) is not None]
         for graph, inputs in ((bench, op.inputs), (port, other.inputs))
     ]
     whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
     places = taken(kinds[0], kinds[1]) if whole else None
-    return op.inputs if places is None else [op.inputs[place] for place in places]
+    own = own_places(kinds[0], kinds[1]) if whole else None
+    here = op.inputs if places is None else [op.inputs[place] for place in places]
+    there = other.inputs if own is None else [other.inputs[place] for place in own]
+    return list(zip(here, there, strict=False))
 
 
 def _calls(graph: Graph) -> dict[tuple[str, int], Op]:

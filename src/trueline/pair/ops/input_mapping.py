@@ -1,4 +1,4 @@
-"""Maps the benchmark's inputs to a port module with fewer inputs."""
+"""Maps the benchmark's inputs to a port module with fewer inputs, or with more."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def taken(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
             return None
         found.append(place)
     return found
+
+
+def own_places(bench: Sequence[Kind], port: Sequence[Kind]) -> list[int] | None:
+    """The places of the benchmark's inputs among those of a port that takes more; None where that is not decided."""
+    return taken(port, bench) if bench else None
 
 
 def _form(kind: Kind) -> tuple[str, tuple[int, ...]]:

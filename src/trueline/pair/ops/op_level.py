@@ -15,7 +15,8 @@ from trueline.pair.sides.side import Side
 class InnerCall:
     """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave.
 
-    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all.
+    ``taken`` are the places of the port's inputs among the benchmark's, where it takes fewer or more: what the
+    benchmark's does not take has places behind all that it does.
     """
 
     path: str
@@ -35,7 +36,8 @@ class BlockCall:
     """One call of a block that both sides have: ``path`` is the port's, ``other_path`` the benchmark's.
 
     ``inputs`` are what the benchmark's was given; ``inner`` are the calls of layers in it, those of one layer in order.
-    ``taken`` are the places of those inputs that the port's takes, where it does not take them all.
+    ``taken`` are the places of those inputs that the port's takes, where it does not take them all; ``places`` where
+    they go among all that the port's takes, where it takes more.
     """
 
     path: str
@@ -46,6 +48,7 @@ class BlockCall:
     other_call: int = 0
     train: bool = False
     taken: Sequence[int] | None = None
+    places: Sequence[int] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -58,7 +61,7 @@ class BlockCall:
         inputs = self.inputs if self.taken is None or not of_port else [self.inputs[place] for place in self.taken]
         inner = [layer.spec(of_port=of_port) for layer in self.inner]
         if of_port:
-            return BlockSpec(self.path, self.call, inputs, inner)
+            return BlockSpec(self.path, self.call, inputs, inner, self.places)
         return BlockSpec(self.other_path, self.other_call, inputs, inner)
 
 

@@ -23,7 +23,7 @@ Undo = Literal["all"] | Sequence[int]
 class InnerSpec:
     """One call of a layer in a block: ``name`` is the benchmark's for it, ``outs`` what it is known to give.
 
-    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer.
+    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer or more.
     """
 
     path: str
@@ -34,12 +34,16 @@ class InnerSpec:
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order."""
+    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order.
+
+    ``places`` are where these inputs go among all that the call takes, where it takes more; the others are its own.
+    """
 
     path: str
     call: int
     inputs: Sequence[Array]
     inner: Sequence[InnerSpec] = ()
+    places: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
