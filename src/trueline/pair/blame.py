@@ -80,6 +80,7 @@ class Cause(StrEnum):
     EXTRA_OP = "extra_op"
     OTHER_OP = "other_op"
     OTHER_INPUT = "other_input"
+    NOT_CALLED = "not_called"
     COMPILED = "compiled"
     # Parameters.
     FROZEN = "frozen"

@@ -41,6 +41,7 @@ def record(host: Host, question: Record) -> Recording:
         taking.drop_lines,
         returned,
         backward,
+        taking.lines,
     )
 
 
@@ -101,6 +102,7 @@ class _Taking:
         self.arrays: list[Array] = []
         self.shapes: list[tuple[str, tuple[int, ...]]] = []
         self.calls: list[Call] = []
+        self.lines: list[Location | None] = []
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
         self.outputs: dict[str, tuple[Template, list[Value]]] = {}
@@ -123,6 +125,7 @@ class _Taking:
             self._await_gradients(given, ins)
         place, parent = len(self.calls), open_calls[-1] if open_calls else None
         self.calls.append(Call(*begun, parent, ins, (), template.plain))
+        self.lines.append(user_line(self._host.adapter.build.package()))
         open_calls.append(place)
         try:
             output = proceed(*args, **kwargs)
