@@ -77,6 +77,8 @@ def _lines(folder: Path, bench: str, port: str) -> dict[str, int | None]:
             of_port = blame.message.id == "pair_ops.stopped"
             line = blame.line if of_port else blame.other_line
             lines["port" if of_port else "bench"] = line.line if line is not None else None
+            # Both sides have one source: what is stopped on a line is taken there.
+            assert blame.line == blame.other_line or of_port
     return lines
 
 

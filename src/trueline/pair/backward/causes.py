@@ -16,11 +16,12 @@ from trueline.model.message import Message, message
 from trueline.pair.backward.block_gradients import furthest, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
+from trueline.pair.backward.missing_stop import unstopped_at
 from trueline.pair.backward.reach import stops_by_reach
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.backward.stops import without_stops
 from trueline.pair.blame import Blame, Cause, Stage, module_name
-from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.ops.op_level import BlockCall, op_graphs
 from trueline.pair.questions.blocks import Between, Undo
 from trueline.pair.sides.side import Side
 
@@ -188,7 +189,16 @@ class _Searching:
         other = module_name(self._block.other_path)
         text = message("pair_ops.not_stopped", module=module, other_module=other, line=shown, value=value)
         edit = message("pair_ops.not_stopped_edit", module=module, line=shown)
-        return self._blame(Cause.DETACHED, text, bad, other_line=line, edit=edit, confirmed=True, left=left)
+        place = self._unstopped_at(line)
+        return self._blame(Cause.DETACHED, text, bad, line=place, other_line=line, edit=edit, confirmed=True, left=left)
+
+    def _unstopped_at(self, line: Location) -> Location | None:
+        try:
+            return unstopped_at(*op_graphs(self._bench, self._port, self._block), line)
+        except SideTrouble as trouble:
+            if trouble.message.id != _RAISED:
+                raise
+            return None
 
     def _undone(self, side: Side, undo: Undo) -> Between | None:
         (between,) = self._ask(side, undo=undo, only=self._only)
