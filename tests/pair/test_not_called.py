@@ -27,12 +27,16 @@ class Net(nn.Module):
         self.stacks = nn.ModuleList([Stack(), Stack()])
         self.merge, self.score, self.head = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 4)
         self.way = (way,)
+        if way == "beside":
+            self.mixing = nn.Linear(8, 8)
 
     def forward(self, x):
         way = self.way[0]
         y = self.stacks[0](x)
         if way == "left out":
             x = x + self.score(y)  # expect: left out
+        elif way == "beside":
+            x = x + self.mixing(y) + self.score(y)
         elif way == "by weight":
             x = x + nn.functional.linear(y, self.merge.weight, self.merge.bias) + self.score(y)
         else:
@@ -75,3 +79,7 @@ def test_a_layer_that_is_left_out_belongs_where_its_neighbour_is_called(tmp_path
 def test_a_layer_of_which_only_the_weights_are_used_is_used(tmp_path: Path) -> None:
     assert _lines(tmp_path, "by weight") == []
     assert _lines(tmp_path, "") == []
+
+
+def test_a_layer_beside_which_another_is_used_is_no_difference(tmp_path: Path) -> None:
+    assert _lines(tmp_path, "beside") == []

@@ -43,7 +43,11 @@ def not_called(
     # What a whole module stands for, the layers in it stand for too.
     found.sort(key=lambda unused: -len(unused.pairs))
     whole = [unused.instead for unused in found if unused.instead is not None and len(unused.pairs) > 1]
+    # A layer that is left over may be the counterpart that an unused one was taken for.
+    loose = {parameter.shape for parameter in aligned.only_port}
     for unused in _uncrossed(aligned, found):
+        if any(pair.port.shape in loose for pair in unused.pairs):
+            continue
         if unused.instead is not None and any(unused.instead.startswith(f"{path}.") for path in whole):
             unused = replace(unused, instead=None)
         names = [pair.bench.name for pair in unused.pairs], [pair.port.name for pair in unused.pairs]
