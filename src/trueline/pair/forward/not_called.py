@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
@@ -23,6 +23,7 @@ from trueline.pair.questions.model import GetWeights, PutWeights
 from trueline.pair.questions.recording import Recording
 from trueline.pair.sides.side import Side
 
+_MISSING: Final = "pair_explain.missing"
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -53,6 +54,17 @@ def not_called(
         names = [pair.bench.name for pair in unused.pairs], [pair.port.name for pair in unused.pairs]
         if _moves(sides[0], names[0], inputs) and not _moves(sides[1], names[1], inputs):
             yield _blame(aligned, recordings, unused)
+
+
+def unnamed(aligned: Aligned, idle: Iterable[Blame], known: Sequence[Blame]) -> list[Blame]:
+    """Without layers whose operators are known to be missing already: one edit adds both."""
+    missing = {blame.other_line for blame in known if blame.confirmed and blame.message.id.startswith(_MISSING)}
+    # An operator of a framework's layer stands where the layer was built.
+    return [
+        blame
+        for blame in idle
+        if not ({blame.other_line, aligned.bench.built_at(blame.other_module)} - {None}) & missing
+    ]
 
 
 def _owner(path: str) -> str:
@@ -134,7 +146,7 @@ def _blame(aligned: Aligned, recordings: tuple[Recording, Recording], unused: _U
     other_path, other_line = bench.calls[other_place].path, bench.line(other_place)
     words = {"module": module_name(unused.path), "other": module_name(other_path)}
     words |= {"other_line": line_text(other_line)}
-    line = _beside(aligned, recordings, other_place) or aligned.port.built_at(unused.path)
+    line = _beside(aligned, recordings, other_place, _owner(unused.path)) or aligned.port.built_at(unused.path)
     word = "not_called"
     if unused.instead is not None:
         line, word = port.line(_spare_call(recordings, aligned, unused)) or line, "called_instead"
@@ -159,8 +171,10 @@ def _called(bench: Recording, unused: _Unused) -> int:
     return next(place for place, call in enumerate(bench.calls) if call.path == best)
 
 
-def _beside(aligned: Aligned, recordings: tuple[Recording, Recording], other_place: int) -> Location | None:
-    """The port's line that calls what the benchmark calls on the same line, or next."""
+def _beside(
+    aligned: Aligned, recordings: tuple[Recording, Recording], other_place: int, holder: str
+) -> Location | None:
+    """The line of the holder's code that calls what the benchmark calls on the same line, or next."""
     bench, port = recordings
     back = {other: path for path, other in aligned.modules.items()}
     line, parent = bench.line(other_place), bench.calls[other_place].parent
@@ -169,8 +183,11 @@ def _beside(aligned: Aligned, recordings: tuple[Recording, Recording], other_pla
     for place in near:
         path = back.get(bench.calls[place].path)
         call = next((at for at, each in enumerate(port.calls) if each.path == path), None)
-        if call is not None:
-            return port.line(call)
+        while call is not None:
+            above = port.calls[call].parent
+            if above is not None and port.calls[above].path == holder:
+                return port.line(call)
+            call = above
     return None
 
 

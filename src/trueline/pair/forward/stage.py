@@ -24,7 +24,7 @@ from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
-from trueline.pair.forward.not_called import not_called
+from trueline.pair.forward.not_called import not_called, unnamed
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.forward.training import Tried, recorded, refuses, trained
 from trueline.pair.questions.recording import Record, Recording, Returned
@@ -103,8 +103,9 @@ def run_forward(
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     shorter = evaluated.shorter.blames() if evaluated.shorter is not None else []
     judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below, tell=True)
-    idle = [blame for blame in not_called(sides, aligned, recordings, inputs) if is_below(blame.module, below)]
-    blames, cleared = [*shorter, *idle, *judged.blames], set(judged.cleared)
+    idle = unnamed(aligned, not_called(sides, aligned, recordings, inputs), judged.blames)
+    blames = [*shorter, *(blame for blame in idle if is_below(blame.module, below)), *judged.blames]
+    cleared = set(judged.cleared)
     progress("size")
     runs = [_Run(evaluated, recordings, inputs)]
     run, refused = _at_another_size(sides, aligned, evaluated, inputs)
