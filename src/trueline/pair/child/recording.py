@@ -33,7 +33,7 @@ def record(host: Host, question: Record) -> Recording:
     with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
         outputs, grads, returned = _run(host, taking, question.inputs, backward, question.seed)
     host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
-    host.taken = taking.taken
+    host.taken, host.own_inputs = taking.taken, {}
     return Recording(
         train,
         taking.calls,
@@ -46,6 +46,7 @@ def record(host: Host, question: Record) -> Recording:
         taking.drop_lines,
         returned,
         backward,
+        taking.lines,
     )
 
 
@@ -106,6 +107,7 @@ class _Taking:
         self.arrays: list[Array] = []
         self.shapes: list[tuple[str, tuple[int, ...]]] = []
         self.calls: list[Call] = []
+        self.lines: list[Location | None] = []
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
         self.taken: dict[tuple[str, int], Sequence[tuple[int, ...]]] = {}
@@ -130,6 +132,7 @@ class _Taking:
             self._await_gradients(given, ins)
         place, parent = len(self.calls), open_calls[-1] if open_calls else None
         self.calls.append(Call(*begun, parent, ins, (), template.plain))
+        self.lines.append(user_line(self._host.adapter.build.package()))
         open_calls.append(place)
         try:
             output = proceed(*args, **kwargs)

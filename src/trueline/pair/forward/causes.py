@@ -27,7 +27,7 @@ from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.constants import confirmed_by_holding, explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
-from trueline.pair.ops.input_mapping import Given, is_unclear, taken
+from trueline.pair.ops.input_mapping import Given, is_unclear, own_places, taken
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import Alteration
@@ -349,20 +349,28 @@ def block_of(
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
     calls = (matched.port.call, matched.bench.call)
-    places = _taken(matched, reference, recording)
     # What the whole network is given is the same on both sides.
     shapes = [recording.shapes[place][1] for place in matched.port.ins] if matched.port.path else []
     masks = reference.masks.get(matched.called, {})
     like = [reference.recording.shapes[place][1] for place in matched.bench.outs] if matched.port.path else []
     paths = matched.port.path, matched.bench.path
     first = [matched.bench.ins.index(place) for place in matched.bench.ins]
-    return BlockCall(*paths, inputs, inner, *calls, train, places, shapes, masks, like, first)
+    kinds = _kinds(matched, reference, recording)
+    fewer = list(matched.taken) if matched.taken is not None else taken(*kinds)
+    places = own_places(*kinds) if matched.taken is None else None
+    return BlockCall(*paths, inputs, inner, *calls, train, fewer, shapes, masks, like, first, places)
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    """The places of the port's inputs among the benchmark's; of those that only the port takes behind them all."""
     if matched.taken is not None:
         return list(matched.taken)
-    return taken(*_kinds(matched, reference, recording))
+    theirs, ours = _kinds(matched, reference, recording)
+    places = own_places(theirs, ours)
+    if places is None:
+        return taken(theirs, ours)
+    rest = iter(range(len(theirs), len(ours)))
+    return [places.index(place) if place in places else next(rest) for place in range(len(ours))]
 
 
 def _kinds(matched: Matched, reference: Reference, recording: Recording) -> tuple[list[Given], list[Given]]:

@@ -24,9 +24,9 @@ from trueline.pair.forward.faults import Fault
 from trueline.pair.forward.forced import Called, short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
+from trueline.pair.forward.not_called import not_called, unnamed
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.forward.training import Tried, recorded, refuses, trained
-from trueline.pair.forward.unused import unused_blames
 from trueline.pair.questions.recording import Record, Recording, Returned
 from trueline.pair.sides.side import Side
 from trueline.pair.verify import Verified, verify
@@ -103,10 +103,9 @@ def run_forward(
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     shorter = evaluated.shorter.blames() if evaluated.shorter is not None else []
     judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below, tell=True)
-    blames, cleared = [*shorter, *judged.blames], set(judged.cleared)
-    if evaluated.faults:
-        unused = unused_blames(sides, aligned, recordings, inputs)
-        blames += [blame for blame in unused if is_below(blame.module, below)]
+    idle = unnamed(aligned, not_called(sides, aligned, recordings, inputs), judged.blames)
+    blames = [*shorter, *(blame for blame in idle if is_below(blame.module, below)), *judged.blames]
+    cleared = set(judged.cleared)
     progress("size")
     runs = [_Run(evaluated, recordings, inputs)]
     run, refused = _at_another_size(sides, aligned, evaluated, inputs)

@@ -35,12 +35,17 @@ def _placed(bench: Sequence[Given], port: Sequence[Given], fits: Callable[[Given
     return found
 
 
+def own_places(bench: Sequence[Given], port: Sequence[Given]) -> list[int] | None:
+    """The places of the benchmark's inputs among those of a port that takes more; None where that is not decided."""
+    return _placed(port, bench, _alike) if len(port) > len(bench) > 0 else None
+
+
 def with_own(bench: Sequence[Given], port: Sequence[Given]) -> list[int | None] | None:
     """Which of the benchmark's inputs each of the port's is, where the port takes more: the rest are its own.
 
     None where types and shapes do not decide it.
     """
-    places = _placed(port, bench, _alike) if len(port) > len(bench) else None
+    places = own_places(bench, port)
     if places is None:
         return None
     found: list[int | None] = [None] * len(port)

@@ -21,9 +21,9 @@ _NONE_MADE: Final[Mapping[int, Array]] = MappingProxyType({})
 class InnerCall:
     """One call of a layer in a block that both sides have; ``outs`` is what the benchmark's gave.
 
-    ``taken`` are the places of the benchmark's inputs that the port's takes, where it does not take them all.
-    ``shapes`` are those of what the port's gives, whose code may have the channels in another axis; ``like`` are
-    those of what the benchmark's is given.
+    ``taken`` are the places of the port's inputs among the benchmark's, where it takes fewer or more: what the
+    benchmark's does not take has places behind all that it does. ``shapes`` are those of what the port's gives, whose
+    code may have the channels in another axis; ``like`` are those of what the benchmark's is given.
     """
 
     path: str
@@ -49,6 +49,7 @@ class BlockCall:
     ``taken`` are the places of those inputs that the port's takes, where it does not take them all; ``shapes`` are
     those of the port's, ``masks`` the inputs of the port's that write a mask otherwise. ``like`` are the shapes of
     what the benchmark's gives out. ``first`` says for each input at which place the same tensor is given first.
+    ``places`` are where the benchmark's go among all that the port's takes, where it takes more.
     """
 
     path: str
@@ -63,6 +64,7 @@ class BlockCall:
     masks: Mapping[int, Array] = field(default_factory=dict)
     like: Sequence[Sequence[int]] = ()
     first: Sequence[int] = ()
+    places: Sequence[int] | None = None
 
     @property
     def nbytes(self) -> int:

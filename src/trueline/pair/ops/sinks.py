@@ -10,7 +10,7 @@ from trueline.model.location import Location
 from trueline.pair.ops.additive_masks import masked_otherwise
 from trueline.pair.ops.channels import is_laid_as, laid_as
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import given_again, is_unclear, taken
+from trueline.pair.ops.input_mapping import given_again, is_unclear, own_places, taken
 from trueline.pair.ops.mask_forms import Shown, hide_the_same, written_as
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.same_values import equal
@@ -65,7 +65,9 @@ def _pairs(bench: Graph, op: Op, port: Graph, other: Op) -> Iterator[tuple[int, 
     places = given_again(op.inputs, other.inputs, (kinds[0], kinds[1])) if whole else None
     if places is not None or not whole or not is_unclear(*kinds):
         places = places or (taken(*kinds) if whole else None)
-        yield from zip(op.inputs if places is None else [op.inputs[at] for at in places], other.inputs, strict=False)
+        own = own_places(*kinds) if whole and places is None else None
+        here = op.inputs if places is None else [op.inputs[at] for at in places]
+        yield from zip(here, other.inputs if own is None else [other.inputs[at] for at in own], strict=False)
         return
     for at, kind in enumerate(kinds[1]):
         # In order, as far as they are of one kind.

@@ -23,7 +23,8 @@ Undo = Literal["all"] | Sequence[int]
 class InnerSpec:
     """One call of a layer in a block: ``name`` is the benchmark's for it, ``outs`` what it is known to give.
 
-    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer; ``like`` the shapes of those.
+    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer or more; ``like`` the shapes of
+    those.
     """
 
     path: str
