@@ -92,10 +92,11 @@ def test_a_stop_beside_one_that_both_sides_have_is_found(blamed: dict[str, list[
     assert (found.line.file, found.line.line) == marked_line(entry, "another stop")
 
 
-def test_one_of_two_stops_on_a_line_that_the_port_lacks_is_found(blamed: dict[str, list[Blame]]) -> None:
+def test_one_of_two_stops_on_a_line_that_the_port_lacks_is_found(blamed: dict[str, list[Blame]], entry: str) -> None:
     found = _only(blamed["line"])
     assert (found.cause, found.confirmed) == (Cause.DETACHED, True)
-    assert found.line is None and found.other_line is not None
+    assert found.line is not None and found.other_line is not None
+    assert (found.line.file, found.line.line) == marked_line(entry, "one stop")
     assert (found.other_line.file, found.other_line.line) == marked_line("torch_nets", "two stops")
 
 
@@ -103,10 +104,13 @@ def test_another_choice_among_equal_values_is_not_blamed(blamed: dict[str, list[
     assert blamed["ties"] == []
 
 
-def test_a_stop_that_only_the_benchmark_has_is_missed_in_the_port(blamed: dict[str, list[Blame]]) -> None:
+def test_a_stop_that_only_the_benchmark_has_is_missed_where_the_port_takes_the_value(
+    blamed: dict[str, list[Blame]], entry: str
+) -> None:
     found = _only(blamed["wanted"])
     assert (found.cause, found.confirmed) == (Cause.DETACHED, True)
-    assert found.line is None and found.other_line is not None
+    assert found.line is not None and found.other_line is not None
+    assert (found.line.file, found.line.line) == marked_line(entry, "taken")
     assert (found.other_line.file, found.other_line.line) == marked_line("torch_nets", "stopped")
 
 

@@ -117,3 +117,52 @@ def test_a_missing_dropout_is_named(project: Path) -> None:
     assert (one.module, one.cause) == ("block", "dropout")
     assert "self.block = Block(p, after)" in _said_on(one.line)
     assert "F.dropout(torch.relu(self.first(x))" in _said_on(one.other_line)
+
+
+MASKED = """
+import torch
+from torch import nn
+
+class Mixing(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.first, self.second, self.p = nn.Linear(16, 16), nn.Linear(16, 16), p
+
+    def forward(self, x, mask):
+        x = torch.relu(self.first(x)).masked_fill(mask, 0.0)
+        return self.second(nn.functional.dropout(x, self.p, self.training))
+
+class Shown(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.first, self.second = nn.Linear(16, 16), nn.Linear(16, 16)
+        self.dropping = nn.Dropout(p)
+
+    def forward(self, x, mask):
+        x = torch.relu(self.first(x)).masked_fill(mask[:, 0], 0.0)
+        return self.second(self.dropping(x))
+
+class Net(nn.Module):
+    def __init__(self, p=0.1, shown=False):
+        super().__init__()
+        self.stem, self.shown = nn.Linear(16, 16), shown
+        self.mixing = Shown(p) if shown else Mixing(p)
+
+    def forward(self, x):
+        x = self.stem(x)
+        mask = x > 1.0
+        return self.mixing(x, mask[:, None] if self.shown else mask)
+
+def net(p=0.1, shown=False):
+    return Net(p, shown)
+"""
+
+
+def test_a_block_that_does_not_take_the_benchmarks_inputs_is_tried_in_its_network(tmp_path: Path) -> None:
+    (tmp_path / "masked.py").write_text(MASKED, "utf-8")
+    kwargs = {"p": 0.6, "shown": True}
+    found = trueline.pair("masked:net", "masked:net", "8x16", folder=tmp_path, steps=0, port_kwargs=kwargs)
+    (dropping,) = (one for one in found.blames if one.cause is Cause.DROPOUT and not one.latent)
+    assert (dropping.module, dropping.confirmed) == ("mixing", True)
+    # What builds the layer has its share.
+    assert "self.dropping = nn.Dropout(p)" in _said_on(dropping.line)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Final, TypeGuard
 
-from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
+from trueline.adapters.nouns import Foreign, Function, Instead, Network, Share, Value
 from trueline.adapters.plain import held
 
 _DROPS: Final = re.compile(
@@ -38,11 +38,16 @@ def nothing(_: float) -> float:
 
 
 class Dropping:
-    """Dropout functions and modules that ask ``share`` for their drop probability; nested calls do not ask again."""
+    """Dropout functions and modules that ask ``share`` for their drop probability; nested calls do not ask again.
 
-    def __init__(self, share: Share, parts: Callable[[Network], Mapping[str, Network]]) -> None:
+    With ``instead`` what it gives stands for what is dropped; only where no value can be seen ``share`` is asked.
+    """
+
+    def __init__(
+        self, share: Share, parts: Callable[[Network], Mapping[str, Network]], instead: Instead | None = None
+    ) -> None:
         """``parts`` gives the submodules of a module, by name."""
-        self._share, self._parts = share, parts
+        self._share, self._parts, self.instead = share, parts, instead
         self.inside = False
 
     def function(self, original: Function) -> Function:
@@ -82,6 +87,8 @@ class Dropping:
 
     def drop(self, value: Value, share: float, original: Function) -> Value:
         """Drop values; ``original`` is called with the value, the probability and training=True."""
+        if self.instead is not None:
+            return self.instead(value, share) if share else value
         wished = self.wished(share)
         if not wished:
             return value

@@ -104,6 +104,8 @@ class Pulled:
 Around = Callable[[Network, tuple[Value, ...], dict[str, Value], Function], Value]
 # How much of its input a dropout is to drop, of how much it would.
 Share = Callable[[float], float]
+# What is to stand for a value that is dropped with some probability.
+Instead = Callable[[Value, float], Value]
 # The gradients at floating outputs, or how to make them once the outputs are there.
 Gout = Sequence[Array | None] | Callable[[Sequence[Array]], Sequence[Array | None]]
 

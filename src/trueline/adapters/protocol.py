@@ -21,6 +21,7 @@ from trueline.adapters.nouns import (
     Function,
     Gout,
     Group,
+    Instead,
     Loader,
     Network,
     OpCall,
@@ -159,6 +160,10 @@ class Ops(Protocol):
         """Report every operator in the block, in order, after it ran; ``alter`` may give it other settings before."""
         ...
 
+    def making(self, callback: Callable[[Value, Location | None], None]) -> AbstractContextManager[None]:
+        """Report every tensor that the user's code makes of data in the block, with its line."""
+        ...
+
 
 class States(Protocol):
     """Seeding, and facts of the environment."""
@@ -246,11 +251,14 @@ class Steadies(Protocol):
         """From now on run operators synchronously: a process of many short runs would only wait for threads."""
         ...
 
-    def without_dropout(self, root: Network, share: Share = ...) -> AbstractContextManager[None]:
+    def without_dropout(
+        self, root: Network, share: Share = ..., instead: Instead | None = ...
+    ) -> AbstractContextManager[None]:
         """In the block dropout, drop-path and the like, functional ones too, drop what ``share`` makes of their share.
 
         Without it they return what they are given. It is asked in the order in which they are called, and only by those
-        that would drop something.
+        that would drop something. With ``instead`` they return what it makes of a value; only what drops inside a
+        function of the framework, where its value is not to be seen, asks ``share``.
         """
         ...
 

@@ -81,6 +81,7 @@ class Cause(StrEnum):
     OTHER_OP = "other_op"
     OTHER_INPUT = "other_input"
     CONSTANT = "constant"
+    NOT_CALLED = "not_called"
     COMPILED = "compiled"
     # Parameters.
     FROZEN = "frozen"

@@ -20,6 +20,7 @@ from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.message import Message, message
 from trueline.pair.aligning.aligned import Aligned, align_sides, carry_over
+from trueline.pair.aligning.borne_out import with_cuts
 from trueline.pair.aligning.by_values import align_by_values
 from trueline.pair.aligning.divided import with_pieces
 from trueline.pair.aligning.random_weights import move_weights
@@ -185,6 +186,7 @@ class _Pairing:
         )
         aligned = with_pieces(align_sides(*self.described, seen, options.rules), seen)
         aligned = align_by_values(port, aligned, seen, inputs) or aligned
+        aligned = with_cuts((bench, port), aligned, seen)
         stages.append(parameter_stage(aligned))
         progress("weights")
         tables = table_blames(bench, port, aligned)

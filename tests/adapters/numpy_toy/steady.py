@@ -9,7 +9,7 @@ from typing import Any
 from adapters.numpy_toy import framework
 
 from trueline.adapters.dropout import Dropping, nothing
-from trueline.adapters.nouns import Share
+from trueline.adapters.nouns import Instead, Share
 from trueline.adapters.patching import Patches
 
 
@@ -18,10 +18,10 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Any, share: Share = nothing) -> Iterator[None]:
+def without_dropout(root: Any, share: Share = nothing, instead: Instead | None = None) -> Iterator[None]:
     """In this block dropout drops what ``share`` makes of its share."""
     patches = Patches()
-    patches.wrap(framework.Dropout, "forward", Dropping(share, lambda _: {}).module(framework.dropout))
+    patches.wrap(framework.Dropout, "forward", Dropping(share, lambda _: {}, instead).module(framework.dropout))
     try:
         yield
     finally:

@@ -19,7 +19,7 @@ class Block(nn.Cell):
         self.scale = ms.Parameter(ms.Tensor(np.full(6, 0.5, np.float32)))
 
     def construct(self, x: Any) -> Any:
-        return x + self.second(self.between(ops.tanh(self.first(x))) * self.scale)
+        return x + self.second(self.between(ops.tanh(self.first(x))) * self.scale)  # expect: taken
 
     def between(self, hidden: Any) -> Any:
         return hidden
@@ -56,7 +56,7 @@ class TwiceStopped(HalfStopped):
 
 class OneOfTwo(Block):
     def between(self, hidden: Any) -> Any:
-        return ops.stop_gradient(hidden) * 0.5 + ops.sin(hidden)
+        return ops.stop_gradient(hidden) * 0.5 + ops.sin(hidden)  # expect: one stop
 
 
 class Ties(Block):

@@ -48,7 +48,7 @@ class Block(nn.Module):
         self.scale = nn.Parameter(torch.full((6,), 0.5))
 
     def forward(self, x: Any) -> Any:
-        return x + self.second(self.between(torch.tanh(self.first(x))) * self.scale)
+        return x + self.second(self.between(torch.tanh(self.first(x))) * self.scale)  # expect: taken
 
     def between(self, hidden: Any) -> Any:
         return hidden
@@ -92,7 +92,7 @@ class OneLine(Block):
 
 class OneOfTwo(Block):
     def between(self, hidden: Any) -> Any:
-        return hidden.detach() * 0.5 + torch.sin(hidden)
+        return hidden.detach() * 0.5 + torch.sin(hidden)  # expect: one stop
 
 
 class Ties(Block):

@@ -196,3 +196,22 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
         watching.on = False
         patches.remove()
         entries.take()
+
+
+@contextmanager
+def making(callback: Callable[[Value, Location | None], None]) -> Iterator[None]:
+    """Report every tensor that is made of data in this block."""
+
+    def make(original: Function) -> Function:
+        def init(tensor: Value, *args: object, **kwargs: object) -> None:
+            original(tensor, *args, **kwargs)
+            callback(tensor, user_line(PACKAGE))
+
+        return init
+
+    patches = Patches()
+    patches.wrap(ms.Tensor, "__init__", make)
+    try:
+        yield
+    finally:
+        patches.remove()

@@ -14,7 +14,7 @@ from mindspore import ops
 
 from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
 from trueline.adapters.mindspore import internals, values
-from trueline.adapters.nouns import Foreign, Function, Network, Share, Value
+from trueline.adapters.nouns import Foreign, Function, Instead, Network, Share, Value
 from trueline.adapters.patching import Patches
 
 _PRIMITIVES = ("Dropout", "Dropout2D", "Dropout3D")
@@ -46,9 +46,12 @@ def _one_more(value: Value) -> Value:
 
 
 @contextmanager
-def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
-    patches, dropping = Patches(), Dropping(share, internals.subcells)
+def without_dropout(root: Network, share: Share = nothing, instead: Instead | None = None) -> Iterator[None]:
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own.
+
+    With ``instead`` what it makes of a value stands for what is dropped.
+    """
+    patches, dropping = Patches(), Dropping(share, internals.subcells, instead)
     plain = ops.dropout
     for name in _PRIMITIVES:
         patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
@@ -82,6 +85,8 @@ def _primitive(original: Function, dropping: Dropping) -> Function:
         if dropping.inside:
             return original(primitive, value)
         share = 1.0 - float(getattr(primitive, "keep_prob", 1.0))
+        if dropping.instead is not None and share:
+            return dropping.instead(value, share), ops.ones_like(value)
         wished = dropping.wished(share)
         if not wished:
             return value, ops.ones_like(value)

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import torch
 
 from trueline.adapters.lines import user_line
-from trueline.adapters.nouns import Alter, Foreign, OpCall, Value
+from trueline.adapters.nouns import Alter, Foreign, Function, OpCall, Value
+from trueline.adapters.patching import Patches
 from trueline.adapters.settings import plain_settings
 from trueline.adapters.torch import internals
 from trueline.adapters.torch.build import PACKAGE
@@ -21,6 +22,7 @@ from trueline.adapters.torch.internals import (
 )
 from trueline.adapters.tree import leaves
 from trueline.model.json_value import Json
+from trueline.model.location import Location
 
 
 class _Watching(internals.DispatchMode):
@@ -80,3 +82,24 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
     kind = _BesideCompiled if internals.is_compiler_loaded() else _Watching
     with kind(callback, alter):
         yield
+
+
+@contextmanager
+def making(callback: Callable[[Value, Location | None], None]) -> Iterator[None]:
+    """Report every tensor that is made of data in this block."""
+
+    def make(original: Function) -> Function:
+        def made(*args: object, **kwargs: object) -> Value:
+            tensor = original(*args, **kwargs)
+            callback(tensor, user_line(PACKAGE))
+            return tensor
+
+        return made
+
+    patches = Patches()
+    for name in ("tensor", "as_tensor", "from_numpy"):
+        patches.wrap(torch, name, make)
+    try:
+        yield
+    finally:
+        patches.remove()

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from trueline.adapters.dropout import Dropping, drops_by_name, nothing, user_functions
-from trueline.adapters.nouns import Function, Network, Share, Value
+from trueline.adapters.nouns import Function, Instead, Network, Share, Value
 from trueline.adapters.patching import Patches
 from trueline.adapters.torch.internals import submodules
 
@@ -25,9 +25,12 @@ def work_in_order() -> None:
 
 
 @contextmanager
-def without_dropout(root: Network, share: Share = nothing) -> Iterator[None]:
-    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own."""
-    patches, dropping = Patches(), Dropping(share, submodules)
+def without_dropout(root: Network, share: Share = nothing, instead: Instead | None = None) -> Iterator[None]:
+    """In this block dropout, drop-path and the like use the probability that ``share`` gives for their own.
+
+    With ``instead`` what it makes of a value stands for what is dropped.
+    """
+    patches, dropping = Patches(), Dropping(share, submodules, instead)
     plain = functional.dropout
     for owner in (functional, torch):
         for name in _FUNCTIONS:

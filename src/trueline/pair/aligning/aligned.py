@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align import Item, Rules, Structure, align
@@ -47,10 +48,25 @@ class Aligned:
     @cached_property
     def in_pieces(self) -> tuple[frozenset[str], frozenset[str]]:
         """The benchmark's and the port's layers that are pieces, or made of them: none is another's counterpart."""
-        return (
-            frozenset(_owner(self.bench, parameter) for pieces in self.pieces for parameter in pieces.bench),
-            frozenset(_owner(self.port, parameter) for pieces in self.pieces for parameter in pieces.port),
+        owners = (
+            {_owner(self.bench, parameter) for pieces in self.pieces for parameter in pieces.bench},
+            {_owner(self.port, parameter) for pieces in self.pieces for parameter in pieces.port},
         )
+        return frozenset(owners[0] - {*self.modules.values()}), frozenset(owners[1] - self.modules.keys())
+
+    @cached_property
+    def unlike(self) -> dict[str, str]:
+        """Layers of the port, with the benchmark's, that each have a tensor which the other has no counterpart of.
+
+        They are not one layer, whatever their names: what one is given tells nothing of what the other is to be given.
+        """
+        here, there = _sizes(self.port, self.only_port), _sizes(self.bench, self.only_bench)
+        # Tensors of one size may hold the same numbers in another shape.
+        return {
+            path: other
+            for path, other in self.modules.items()
+            if path in here and other in there and here[path] != there[other]
+        }
 
     @cached_property
     def by_bench_path(self) -> dict[str, ParamPair]:
@@ -116,8 +132,54 @@ def align_sides(
     )
 
 
+def _sizes(described: Described, parameters: Iterable[ParamInfo]) -> dict[str, list[int]]:
+    """How many numbers tensors hold, by the layer that holds them."""
+    found: dict[str, list[int]] = {}
+    for parameter in parameters:
+        found.setdefault(_owner(described, parameter), []).append(prod(parameter.shape))
+    return {path: sorted(sizes) for path, sizes in found.items() if path}
+
+
 def _owner(described: Described, parameter: ParamInfo) -> str:
     return described.paths.get(parameter.name, parameter.name).rpartition(".")[0]
+
+
+def apart(aligned: Aligned, pieces: Sequence[Pieces]) -> Aligned:
+    """The same with some tensors of both sides known to be each other's, cut otherwise.
+
+    Modules that have only some of them, or of which only the counterpart has, are no counterparts, nor are layers whose
+    weights lie otherwise, since so do their inputs: around them is the block that is the same.
+    """
+    if not pieces:
+        return aligned
+    taken = {id(parameter) for group in pieces for parameter in (*group.bench, *group.port)}
+    groups = [(group.bench_paths(aligned.bench), group.port_paths(aligned.port)) for group in pieces]
+
+    def hold_alike(here: str, there: str) -> bool:
+        return all(_held(there, bench) is _held(here, port) is not None for bench, port in groups)
+
+    laid = {
+        (port[0].rpartition(".")[0], bench[0].rpartition(".")[0])
+        for bench, port in groups
+        if len(bench) == len(port) == 1
+    }
+    return replace(
+        aligned,
+        modules={
+            here: there
+            for here, there in aligned.modules.items()
+            if hold_alike(here, there) and (not here or (here, there) not in laid)
+        },
+        only_bench=[parameter for parameter in aligned.only_bench if id(parameter) not in taken],
+        only_port=[parameter for parameter in aligned.only_port if id(parameter) not in taken],
+        pieces=[*aligned.pieces, *pieces],
+    )
+
+
+def _held(module: str, paths: Sequence[str]) -> bool | None:
+    """Whether tensors are below a module, all or none; None for some."""
+    held = {not module or path.startswith(f"{module}.") for path in paths}
+    return held.pop() if len(held) == 1 else None
 
 
 def carry_over(bench: Side, port: Side, aligned: Aligned) -> int:

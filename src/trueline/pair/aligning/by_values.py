@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,10 +102,13 @@ def _likely(aligned: Aligned) -> dict[str, str]:
 
 
 def _fits(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
-    kinds = {sides[0].kind(bench), sides[1].kind(port)} - {""}
-    # A convolution over one place is a linear layer.
-    linear = all(kind.startswith(("conv", "linear", "dense")) for kind in kinds)
-    return (len(kinds) < 2 or linear) and sides[0].shapes(bench) == sides[1].shapes(port)
+    return _alike((sides[0].kind(bench), sides[1].kind(port))) and sides[0].shapes(bench) == sides[1].shapes(port)
+
+
+def _alike(given: tuple[str, str]) -> bool:
+    """Whether layers of two kinds may be each other's; a convolution over one place is a linear layer."""
+    kinds = {*given} - {""}
+    return len(kinds) < 2 or all(kind.startswith(("conv", "linear", "dense")) for kind in kinds)
 
 
 def _tensors(sides: tuple[_Owned, _Owned], found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -120,6 +123,9 @@ def _tensors(sides: tuple[_Owned, _Owned], found: Mapping[str, str]) -> Iterator
                 yield path, sides[0].modules[there][0]
 
 
+_Near = Callable[[int, str], frozenset[str]]
+
+
 def _loose(
     sides: tuple[_Owned, _Owned], found: Mapping[str, str], tensors: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
@@ -127,18 +133,54 @@ def _loose(
     taken = set(tensors.values())
     free = [path for path in sides[0].tensors if path not in taken]
     layers = ({other: other for other in found.values()}, found)
-    for path in [tensor for tensor in sides[1].tensors if tensor not in tensors]:
-        near = _near(path, layers[1])
-        shape = sides[1].tensors[path].shape
-        fitting = [one for one in free if layout(sides[0].tensors[one].shape, shape) is not None]
-        shares = {one: _share(near, _near(one, layers[0])) for one in fitting}
+    loose = [tensor for tensor in sides[1].tensors if tensor not in tensors]
+
+    @cache
+    def near(side: int, path: str) -> frozenset[str]:
+        return _near(path, layers[side])
+
+    for path in list(loose):
+        fitting = [other for other in free if _is_akin(sides, other, path)]
+        shares = {other: _share(near(1, path), near(0, other)) for other in fitting}
         best = max(shares.values(), default=0.0)
         if best > 0:
             fitting = [one for one in fitting if shares[one] == best]
             same = [one for one in fitting if sides[0].leaf(one) == sides[1].leaf(path)]
+            if _is_contested(sides, same or fitting, path, loose, near):
+                continue
             other = (same or fitting)[0]
             free.remove(other)
+            loose.remove(path)
             yield path, other
+
+
+def _is_akin(sides: tuple[_Owned, _Owned], bench: str, port: str) -> bool:
+    """Whether a tensor may be another one: by its shape, and by what it is where both layers are known."""
+    if layout(sides[0].tensors[bench].shape, sides[1].tensors[port].shape) is None:
+        return False
+    kinds = sides[0].kind(bench.rpartition(".")[0]), sides[1].kind(port.rpartition(".")[0])
+    return not all(kinds) or (_alike(kinds) and sides[0].leaf(bench) == sides[1].leaf(port))
+
+
+def _is_contested(
+    sides: tuple[_Owned, _Owned], fitting: Sequence[str], path: str, loose: Sequence[str], near: _Near
+) -> bool:
+    """Whether more layers are like a known one than it may be, and another tensor there is like none.
+
+    That one may be some of them in one piece: then their order says nothing.
+    """
+    side, layer = sides[1], path.rpartition(".")[0]
+    if not side.kind(layer) or not all(sides[0].kind(other.rpartition(".")[0]) for other in fitting):
+        return False
+
+    def what(tensor: str) -> tuple[object, ...]:
+        owner = tensor.rpartition(".")[0]
+        return side.kind(owner), side.leaf(tensor), side.tensors[tensor].shape, near(1, tensor)
+
+    if sum(what(tensor) == what(path) for tensor in loose) <= len(fitting):
+        return False
+    beside = (tensor for tensor in sides[0].tensors if _share(near(0, tensor), near(1, path)) > 0)
+    return any(not any(_is_akin(sides, tensor, other) for other in side.tensors) for tensor in beside)
 
 
 def _near(path: str, layers: Mapping[str, str]) -> frozenset[str]:

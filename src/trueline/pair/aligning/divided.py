@@ -10,7 +10,7 @@ from typing import Final
 from trueline.apitable.layers import layer_of_class
 from trueline.compare.align.spelling import words_of
 from trueline.model.run import ParamInfo
-from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.aligning.aligned import Aligned, apart
 from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.questions.described import Described
@@ -52,19 +52,7 @@ def with_pieces(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Al
         *_found(theirs, ours, holders, of_port=True),
         *_found(ours, theirs, dict(aligned.modules), of_port=False),
     ]
-    if not found:
-        return aligned
-    taken = {id(parameter) for pieces in found for parameter in (*pieces.bench, *pieces.port)}
-    # A piece is no counterpart of the whole.
-    whole = {layer.path for layer in theirs if any(id(parameter) in taken for parameter in layer.tensors.values())}
-    parts = {layer.path for layer in ours if any(id(parameter) in taken for parameter in layer.tensors.values())}
-    return replace(
-        aligned,
-        modules={path: other for path, other in aligned.modules.items() if path not in parts and other not in whole},
-        only_bench=[parameter for parameter in aligned.only_bench if id(parameter) not in taken],
-        only_port=[parameter for parameter in aligned.only_port if id(parameter) not in taken],
-        pieces=found,
-    )
+    return apart(aligned, found)
 
 
 def _exchanged(aligned: Aligned, recordings: tuple[Recording, Recording]) -> Aligned:
@@ -163,7 +151,8 @@ def _found(
             axis = _axis(parameter.shape, [layer.tensors[leaf].shape for layer in run])
             assert axis is not None
             parts = [layer.tensors[leaf] for layer in run]
-            yield Pieces([parameter], parts, axis) if of_port else Pieces(parts, [parameter], axis)
+            turned = axis > 0
+            yield Pieces([parameter], parts, axis, turned) if of_port else Pieces(parts, [parameter], axis, turned)
 
 
 def _runs(whole: _Layer, pieces: Sequence[_Layer]) -> Iterator[list[_Layer]]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from trueline.apitable.layers import layer_of_class
 from trueline.pair.aligning.aligned import Aligned
+from trueline.pair.ops.input_mapping import given_again
 from trueline.pair.questions.described import Described
 from trueline.pair.questions.recording import Call, Recording
 
@@ -31,6 +32,8 @@ class Matched:
 
     ``own`` is the place of what the benchmark's layer itself makes, where it holds modules that act on that before it
     is given out (a normalisation with its activation in it) and the port's does not: there they stand behind it.
+    ``taken`` are the places of the port's inputs among the benchmark's, where some are given it
+    more or less often.
     """
 
     bench: Call
@@ -38,6 +41,12 @@ class Matched:
     unit: bool
     silent: bool
     own: int | None = None
+    taken: tuple[int, ...] | None = None
+
+    @property
+    def ins(self) -> tuple[int, ...]:
+        """What the port's call is given, as places among the benchmark's arrays."""
+        return self.bench.ins if self.taken is None else tuple(self.bench.ins[place] for place in self.taken)
 
     @property
     def called(self) -> tuple[str, int]:
@@ -71,9 +80,16 @@ def match_calls(
             here not in holding[0] and (there not in holding[1] or own[here] is not None),
             here in silent,
             own[here],
+            _taken(bench, bench.calls[there], port, port.calls[here]),
         )
         for here, there in sorted(both.items())
     ]
+
+
+def _taken(bench: Recording, there: Call, port: Recording, here: Call) -> tuple[int, ...] | None:
+    kinds = [bench.shapes[place] for place in there.ins], [port.shapes[place] for place in here.ins]
+    taken = given_again(there.ins, here.ins, kinds)
+    return tuple(taken) if taken is not None else None
 
 
 def _is_layer(aligned: Aligned, path: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from trueline.kernel import distance
 from trueline.kernel.array import Array
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.op_level import BlockCall
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 from trueline.pair.sides.side import Side
@@ -18,6 +20,7 @@ from trueline.pair.sides.side import Side
 _ROUNDING_SHARE: Final = 1e-3
 _PARAMETER: Final = "param/"
 _INPUT: Final = "in/"
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def gradients_between(
@@ -28,27 +31,75 @@ def gradients_between(
     undo: Undo = (),
     only: Sequence[str] | None = None,
     watched: bool = False,
+    parameters: Mapping[str, str] = _NOTHING,
 ) -> list[Between]:
     """Ask a side for the gradients of blocks that are run in the same mode.
 
     ``undo`` are places among the stops that are to stop nothing; ``only`` are some of the sinks; with ``watched`` the
-    lines where gradients ended are given too.
+    lines where gradients ended are given too. ``parameters`` are the benchmark's paths by the port's.
     """
     specs = [block.spec(of_port=of_port) for block in blocks]
     answers = side.answer(GradientsBetween(specs, blocks[0].train, undo, only, watched))
-    if not of_port:
-        return list(answers)
     return [
-        replace(between, gradients={_in_place(name, block.taken): array for name, array in between.gradients.items()})
+        replace(
+            between,
+            gradients=_by_tensor(
+                block,
+                _as_the_benchmarks(block, between, parameters) if of_port else between.gradients.items(),
+            ),
+        )
         for between, block in zip(answers, blocks, strict=True)
     ]
 
 
-def _in_place(name: str, taken: Sequence[int] | None) -> str:
-    """An input by its place among all that the benchmark's block takes."""
-    if taken is None or not name.startswith(_INPUT):
-        return name
-    return f"{_INPUT}{taken[int(name.removeprefix(_INPUT))]}"
+def _by_tensor(block: BlockCall, gradients: Iterable[tuple[str, Array | None]]) -> dict[str, Array | None]:
+    """Gradients by name; of an input that is given more than once their sum, where it is given first."""
+    again = {f"{_INPUT}{place}": f"{_INPUT}{first}" for place, first in enumerate(block.first)}
+    found: dict[str, Array | None] = {}
+    for name, gradient in gradients:
+        first = again.get(name, name)
+        before = found.get(first)
+        found[first] = gradient if before is None else before if gradient is None else before + gradient
+    return found
+
+
+def _as_the_benchmarks(
+    block: BlockCall, between: Between, parameters: Mapping[str, str]
+) -> Iterator[tuple[str, Array | None]]:
+    """The port's gradients by the benchmark's names, and with channels where it has them.
+
+    A mask that is written otherwise gets none that could be compared.
+    """
+    shapes = {f"{_INPUT}{place}": array.shape for place, array in enumerate(block.inputs)}
+    for name, arrays in block.outs.items():
+        shapes |= {f"{name}/out/{place}": array.shape for place, array in enumerate(arrays)}
+    masks = {f"{_INPUT}{block.places[place] if block.places is not None else place}" for place in block.masks}
+    for name, array in between.gradients.items():
+        if name not in masks:
+            there = _bench_name(name, block, parameters)
+            shape = shapes.get(there)
+            yield there, laid_as(array, shape) if array is not None and shape is not None else array
+
+
+def _bench_name(name: str, block: BlockCall, parameters: Mapping[str, str]) -> str:
+    """An input by its place among all that the benchmark's block takes, a parameter by its name there."""
+    if name.startswith(_INPUT):
+        return f"{_INPUT}{_place(int(name.removeprefix(_INPUT)), block)}"
+    if name.startswith(_PARAMETER):
+        start = f"{block.other_path}." if block.other_path else ""
+        path = ".".join(filter(None, (block.path, name.removeprefix(_PARAMETER))))
+        other = parameters.get(path, "")
+        if other and other.startswith(start):
+            return f"{_PARAMETER}{other.removeprefix(start)}"
+    return name
+
+
+def _place(place: int, block: BlockCall) -> int:
+    if block.taken is not None:
+        return block.taken[place]
+    if block.places is None:
+        return place
+    return list(block.places).index(place) if place in block.places else len(block.places) + place
 
 
 def size_of(array: Array | None) -> float:
@@ -92,14 +143,6 @@ def _levels(bench: Between, port: Between) -> dict[str, float]:
     shared = [name for name in bench.gradients if name in port.gradients]
     least = _ROUNDING_SHARE * max((size_of(bench.gradients[name]) for name in shared), default=0.0)
     return {name: _apart(name, port.gradients[name], bench.gradients[name], least) for name in shared}
-
-
-def ended(bench: Between, port: Between) -> list[str]:
-    """Where one side has a gradient and the other has none."""
-    shared = [name for name in bench.gradients if name in port.gradients]
-    sizes = {name: (size_of(bench.gradients[name]), size_of(port.gradients[name])) for name in shared}
-    least = _ROUNDING_SHARE * max((size for pair in sizes.values() for size in pair), default=0.0)
-    return [name for name, (there, here) in sizes.items() if min(there, here) == 0.0 and max(there, here) > least]
 
 
 def _apart(name: str, port: Array | None, bench: Array | None, least: float) -> float:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.compare.noise import tensor_floor
 from trueline.kernel.array import Array
+from trueline.model.location import Location
 from trueline.model.message import Message, message
-from trueline.pair.backward.block_gradients import ended, furthest, gradients_between, multiple_of, parted, size_of
+from trueline.pair.backward.block_gradients import furthest, gradients_between, multiple_of, parted, size_of
 from trueline.pair.backward.custom_backward import custom_backward_causes
 from trueline.pair.backward.gradient_words import line_text, number_text, value_name
+from trueline.pair.backward.missing_stop import unstopped_at
+from trueline.pair.backward.reach import stops_by_reach
 from trueline.pair.backward.slopes import CheckedBackward, check_custom_backward, check_differences
 from trueline.pair.backward.stops import without_stops
 from trueline.pair.blame import Blame, Cause, Stage, module_name
-from trueline.pair.ops.op_level import BlockCall
+from trueline.pair.ops.op_level import BlockCall, op_graphs
 from trueline.pair.questions.blocks import Between, Undo
 from trueline.pair.sides.side import Side
 
@@ -28,6 +32,7 @@ _SAME_GRADIENT: Final = 1e-3
 _RAISED: Final = "side.raised_running"
 # One question carries no more than this.
 _MAX_BYTES: Final = 64 << 20
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def backward_causes(
@@ -37,23 +42,30 @@ def backward_causes(
     *,
     inputs: Sequence[Array],
     counterparts: Mapping[str, str],
+    parameters: Mapping[str, str] = _NOTHING,
     floor: float | None = None,
     differing: Collection[str] = (),
 ) -> list[Blame]:
     """What is wrong with the gradients of these blocks, and with every backward that someone wrote.
 
     ``blocks`` are the calls whose gradients may part, with all that both sides have in them as layers; ``inputs`` the
-    model's; ``counterparts`` the benchmark's path of each of the port's modules; ``differing`` are blocks whose values
-    differ already: of them only what can be confirmed is looked for.
+    model's; ``counterparts`` the benchmark's path of each of the port's modules, ``parameters`` that of each parameter;
+    ``differing`` are blocks whose values differ already: of them only what can be confirmed is looked for.
     """
-    custom = check_custom_backward(port, inputs)
+    custom = check_custom_backward(bench, inputs), check_custom_backward(port, inputs)
     blames: list[Blame] = []
     for some in _portions(blocks):
-        pairs = zip(some, _asked(bench, some, of_port=False), _asked(port, some, of_port=True), strict=True)
+        pairs = zip(
+            some,
+            _asked(bench, some, of_port=False),
+            _asked(port, some, of_port=True, parameters=parameters),
+            strict=True,
+        )
         for block, there, here in pairs:
             if there is not None and here is not None:
                 values_differ = block.path in differing
-                blames += _Searching(bench, port, block, custom, floor, values_differ).blames(there, here)
+                searching = _Searching(bench, port, block, custom, parameters, floor, values_differ)
+                blames += searching.blames(there, here)
     named = {blame.module for blame in blames}
     return blames + [
         blame
@@ -96,30 +108,31 @@ class _Searching:
         bench: Side,
         port: Side,
         block: BlockCall,
-        custom: Sequence[CheckedBackward],
+        custom: tuple[Sequence[CheckedBackward], Sequence[CheckedBackward]],
+        parameters: Mapping[str, str],
         floor: float | None,
         values_differ: bool,
     ) -> None:
-        self._bench, self._port, self._block, self._custom, self._floor = bench, port, block, custom, floor
+        self._bench, self._port, self._block, self._floor = bench, port, block, floor
+        self._custom, self._parameters = custom, parameters
         self._values_differ = values_differ
         self._only: Sequence[str] | None = None
 
     def blames(self, bench: Between, port: Between) -> list[Blame]:
         """All there is to say of the block; nothing where both sides have other layers in it."""
         if sorted(bench.sinks) != sorted(port.sinks):
-            # What a layer of the port does not take is left out.
-            spare = set(bench.sinks) - set(port.sinks)
-            if not set(port.sinks) <= set(bench.sinks) or not spare <= self._untaken:
+            # What a layer of only one side takes is left out.
+            if not set(bench.sinks) ^ set(port.sinks) <= self._untaken:
+                return self._one_sided(bench, port, {})
+            self._only = [sink for sink in port.sinks if sink in bench.sinks]
+            there, here = self._undone(self._bench, ()), self._undone(self._port, ())
+            if there is None or here is None:
                 return []
-            self._only = port.sinks
-            again = self._undone(self._bench, (), of_port=False)
-            if again is None:
-                return []
-            bench = again
+            bench, port = there, here
         bad = parted(bench, port, self.limit)
         if not bad:
             return []
-        return self._stopped(bench, port, bad) or list(self._other(port.sinks, bad))
+        return self._stopped(bench, port, bad) or list(self._other(self._only or port.sinks, bad))
 
     @property
     def limit(self) -> float:
@@ -130,66 +143,90 @@ class _Searching:
         return max(_SAME_GRADIENT, tensor_floor(("float32", "float32"), _DEPTH, reduction=longest))
 
     def _stopped(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
-        """Stops of the port that the benchmark has not, and of the benchmark that the port has not.
-
-        Where values differ, gradients do too: then only whether there are any is to agree.
-        """
-        if self._values_differ and not ended(bench, port):
-            return []
-
+        """Stops of the port that the benchmark has not, and of the benchmark that the port has not."""
         left: float | None = None
 
         def agree(there: Between, here: Between) -> bool:
             nonlocal left
-            if self._values_differ:
-                return not ended(there, here)
             left = furthest(there, here)
             return not parted(there, here, self.limit)
 
         found = without_stops(
-            lambda undo: self._undone(self._port, undo, of_port=True),
-            lambda undo: self._undone(self._bench, undo, of_port=False),
+            lambda undo: self._undone(self._port, undo),
+            lambda undo: self._undone(self._bench, undo),
             lambda there, here: agree(there or bench, here or port),
         )
-        names = ended(bench, port) if self._values_differ else list(bad)
-        value, module = value_name(names[0]), module_name(self._block.path)
-        other = module_name(self._block.other_path)
-        blames = []
-        for line in found.extra:
-            text = message("pair_ops.stopped", module=module, line=line_text(line), value=value)
-            edit = message("pair_ops.stopped_edit", line=line_text(line))
-            blames.append(self._blame(Cause.DETACHED, text, bad, line=line, edit=edit, confirmed=True, left=left))
-        for line in found.missing:
-            shown = line_text(line)
-            text = message("pair_ops.not_stopped", module=module, other_module=other, line=shown, value=value)
-            edit = message("pair_ops.not_stopped_edit", module=module, line=shown)
-            blames.append(self._blame(Cause.DETACHED, text, bad, other_line=line, edit=edit, confirmed=True, left=left))
-        return blames
+        value = next(iter(bad))
+        blames = [
+            *(self._stop(line, value, bad, of_port=True, left=left) for line in found.extra),
+            *(self._stop(line, value, bad, of_port=False, left=left) for line in found.missing),
+        ]
+        return blames or (self._one_sided(bench, port, bad) if self._values_differ else [])
 
-    def _undone(self, side: Side, undo: Undo, *, of_port: bool) -> Between | None:
-        (between,) = _asked(side, [self._block], of_port=of_port, undo=undo, only=self._only)
+    def _one_sided(self, bench: Between, port: Between, bad: Mapping[str, float]) -> list[Blame]:
+        """Stops of one side on ways that the other has open, where gradients differ with the values."""
+
+        def pull(side: Side, undo: Undo, only: Sequence[str], watched: bool) -> Between | None:
+            (between,) = self._ask(side, undo=undo, only=only, watched=watched)
+            return between
+
+        found = stops_by_reach(
+            lambda undo, only, *, watched=False: pull(self._bench, undo, only, watched),
+            lambda undo, only, *, watched=False: pull(self._port, undo, only, watched),
+            [sink for sink in bench.sinks if sink in port.sinks],
+            lambda of_port: self._written(of_port=of_port) is not None,
+        )
+        return [self._stop(stop.line, stop.value, bad, of_port=stop.of_port) for stop in found]
+
+    def _stop(
+        self, line: Location, key: str, bad: Mapping[str, float], *, of_port: bool, left: float | None = None
+    ) -> Blame:
+        module, shown, value = module_name(self._block.path), line_text(line), value_name(key)
+        if of_port:
+            text = message("pair_ops.stopped", module=module, line=shown, value=value)
+            edit = message("pair_ops.stopped_edit", line=shown)
+            return self._blame(Cause.DETACHED, text, bad, line=line, edit=edit, confirmed=True, left=left)
+        other = module_name(self._block.other_path)
+        text = message("pair_ops.not_stopped", module=module, other_module=other, line=shown, value=value)
+        edit = message("pair_ops.not_stopped_edit", module=module, line=shown)
+        place = self._unstopped_at(line)
+        return self._blame(Cause.DETACHED, text, bad, line=place, other_line=line, edit=edit, confirmed=True, left=left)
+
+    def _unstopped_at(self, line: Location) -> Location | None:
+        try:
+            return unstopped_at(*op_graphs(self._bench, self._port, self._block), line)
+        except SideTrouble as trouble:
+            if trouble.message.id != _RAISED:
+                raise
+            return None
+
+    def _undone(self, side: Side, undo: Undo) -> Between | None:
+        (between,) = self._ask(side, undo=undo, only=self._only)
         return between
+
+    def _ask(self, side: Side, **more: Any) -> list[Between | None]:
+        of_port = side is self._port
+        return _asked(side, [self._block], of_port=of_port, parameters=self._parameters, **more)
 
     @property
     def _untaken(self) -> set[str]:
-        """What goes into layers of the benchmark only, where the port's take fewer inputs."""
+        """What goes into layers of which one side's takes fewer inputs: some of it has no counterpart."""
         calls: Counter[str] = Counter()
         found: set[str] = set()
         for layer in self._block.inner:
             key = f"{layer.other_path}#{calls[layer.other_path]}"
             calls[layer.other_path] += 1
             if layer.taken is not None:
-                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS) if place not in layer.taken}
+                found |= {f"{key}/in/{place}" for place in range(_MOST_INPUTS)}
         return found
 
     def _other(self, sinks: Sequence[str], bad: Mapping[str, float]) -> Iterator[Blame]:
         """Path by path, from one thing that comes out back to one that goes in: each cause is named once."""
         named: set[Cause] = set()
         for sink in sinks:
-            (bench,), (port,) = (
-                gradients_between(side, [self._block], of_port=side is self._port, only=[sink], watched=True)
-                for side in (self._bench, self._port)
-            )
+            (bench,), (port,) = (self._ask(side, only=[sink], watched=True) for side in (self._bench, self._port))
+            if bench is None or port is None:
+                continue
             for name in parted(bench, port, self.limit):
                 blame = self._path(name, sink, bench, port, bad)
                 if blame is not None and blame.cause not in named:
@@ -203,7 +240,7 @@ class _Searching:
             line = port.ends[0] if port.ends else None
             text = message("pair_ops.lost", module=module, value=value, sink=value_name(sink), line=line_text(line))
             return self._blame(Cause.DETACHED, text, bad, line=line)
-        written = next((backward for backward in self._custom if _inside(backward.path, self._block.path)), None)
+        written = self._written(of_port=True)
         line = written.line if written is not None else None
         factor = multiple_of(here, there, self.limit)
         if factor is None and (self._values_differ or not self._is_wrong):
@@ -217,6 +254,11 @@ class _Searching:
         edit = message("pair_ops.scaled_edit", name=by, line=line_text(line), factor=number_text(factor))
         cause = Cause.CUSTOM_BACKWARD
         return self._blame(cause, text, bad, line=line, edit=edit, confirmed=True, bench=1.0, port=factor)
+
+    def _written(self, *, of_port: bool) -> CheckedBackward | None:
+        """The first backward of the user's own that is at work in the block."""
+        path = self._block.path if of_port else self._block.other_path
+        return next((backward for backward in self._custom[of_port] if _inside(backward.path, path)), None)
 
     @cached_property
     def _is_wrong(self) -> bool:
@@ -233,7 +275,7 @@ class _Searching:
             text,
             module=block.path,
             other_module=block.other_path,
-            measured=max(bad.values()),
+            measured=max(bad.values(), default=None),
             limit=self.limit,
             **more,
         )

@@ -18,11 +18,10 @@ def custom_backward_causes(
     port: Side,
     inputs: Sequence[Array],
     counterparts: Mapping[str, str],
-    of_port: Sequence[CheckedBackward] | None = None,
+    known: tuple[Sequence[CheckedBackward], Sequence[CheckedBackward]] | None = None,
 ) -> list[Blame]:
     """Backwards that are not their forward's on one side while the other's are; on both sides it is on purpose."""
-    ours = check_custom_backward(port, inputs) if of_port is None else of_port
-    theirs = check_custom_backward(bench, inputs)
+    theirs, ours = known or (check_custom_backward(bench, inputs), check_custom_backward(port, inputs))
     back = {other: path for path, other in counterparts.items()}
     blames = [
         _wrong_in_port(bench, backward, counterparts.get(backward.path), theirs) for backward in ours if backward.wrong

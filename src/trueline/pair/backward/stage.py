@@ -33,7 +33,15 @@ def backward_stage(
     blocks = list(block_kinds(aligned, trained.reference, forward.recordings[1]))
     differing = [block.path for block in blocks if any(_is_near(block.path, each) for each in known)]
     try:
-        found = backward_causes(bench, port, blocks, inputs=inputs, counterparts=aligned.modules, differing=differing)
+        found = backward_causes(
+            bench,
+            port,
+            blocks,
+            inputs=inputs,
+            counterparts=aligned.modules,
+            parameters={path: pair.bench_path for path, pair in aligned.by_port_path.items()},
+            differing=differing,
+        )
     except SideTrouble as trouble:
         if not refuses(trouble):
             raise

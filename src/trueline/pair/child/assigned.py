@@ -23,13 +23,32 @@ def line_of(module: Network, attribute: str, *, computed: bool = False) -> Locat
     for kind in type(module).__mro__:
         if kind.__module__.partition(".")[0] in FRAMEWORKS:
             return None
-        line = next(_lines(kind, attribute, computed=computed), None)
-        if line is not None:
-            return line
+        found = next(_assignments(kind, attribute, computed=computed), None)
+        if found is not None:
+            return found[0]
     return None
 
 
-def _lines(kind: type, attribute: str, *, computed: bool) -> Iterator[Location]:
+def decided_at(host: Host, module: Network, attribute: str) -> Location | None:
+    """Where a module is built, if its attribute is what its constructor is given, as it is or made a tensor.
+
+    Else where its classes give it the attribute.
+    """
+    built = host.adapter.build.built(module)
+    for kind in type(module).__mro__:
+        if kind.__module__.partition(".")[0] in FRAMEWORKS:
+            return None
+        found = next(_assignments(kind, attribute), None)
+        if found is None:
+            continue
+        line, value = found
+        value = value.args[0] if isinstance(value, ast.Call) and value.args else value
+        is_given = built is not None and isinstance(value, ast.Name) and value.id in built.arguments
+        return (built.line if built is not None and is_given else None) or line
+    return None
+
+
+def _assignments(kind: type, attribute: str, *, computed: bool = False) -> Iterator[tuple[Location, ast.expr | None]]:
     try:
         file, (source, first) = inspect.getsourcefile(kind), inspect.getsourcelines(kind)
         tree = ast.parse(inspect.cleandoc("\n" + "".join(source)))
@@ -42,13 +61,17 @@ def _lines(kind: type, attribute: str, *, computed: bool) -> Iterator[Location]:
                 continue
             names = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Attribute))
             if any(part.attr == attribute for part in names) and file is not None:
-                yield Location(file, first + node.lineno - 1)
+                yield Location(file, first + node.lineno - 1), node.value
         elif isinstance(node, ast.Call) and _registers(node, attribute) and file is not None:
-            yield Location(file, first + node.lineno - 1)
+            yield Location(file, first + node.lineno - 1), _given(node)[1]
 
 
 def _registers(call: ast.Call, attribute: str) -> bool:
     """Whether a method of the module is given the attribute's name and its value, as ``register_buffer`` is."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = _given(call)
     on_self = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     return on_self and len(given) > 1 and isinstance(given[0], ast.Constant) and given[0].value == attribute
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -11,8 +11,8 @@ from trueline.kernel.array import Array
 from trueline.model.location import Location
 from trueline.pair.child.calls import paths_of
 from trueline.pair.child.host import Host
-from trueline.pair.child.laying import laid_as
 from trueline.pair.child.templates import GivenOut, Template
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.questions.blocks import BlockSpec
 
 
@@ -21,7 +21,7 @@ class Inner:
     """One call of a layer in the block: ``name`` is the benchmark's for it, ``outs`` what it gives; None as it is.
 
     ``key`` is the name with the number of the call; ``taken`` are the places of its inputs among the benchmark's, where
-    it takes fewer.
+    it takes fewer, ``like`` the shapes of those.
     """
 
     path: str
@@ -31,6 +31,7 @@ class Inner:
     type: str = ""
     line: Location | None = None
     taken: Sequence[int] | None = None
+    like: Sequence[Sequence[int]] = ()
 
     def place(self, place: int) -> int:
         """The place of an input among the benchmark's."""
@@ -50,6 +51,8 @@ class Block:
     template: Template | None
     inputs: Sequence[Array]
     inner: Sequence[Inner]
+    # The shapes of what the benchmark's gives out.
+    like: Sequence[Sequence[int]] = ()
     # The modules whose code is at work, the innermost last.
     at_work: list[Network] = field(default_factory=list)
     _left: dict[str, list[Inner]] = field(default_factory=dict)
@@ -128,7 +131,7 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
         module = modules[call.path]
         built = host.adapter.build.built(module)
         line = built.line if built is not None else None
-        layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken))
+        layers.append(Inner(call.path, call.name, key, call.outs, type(module).__name__, line, call.taken, call.like))
     template = host.templates.get((spec.path, spec.call))
     inputs = list(spec.inputs)
     own = host.own_inputs.get((spec.path, spec.call), {})
@@ -138,4 +141,4 @@ def block_of(host: Host, spec: BlockSpec) -> Block:
     shapes = host.taken.get((spec.path, spec.call), ())
     if len(shapes) == len(inputs):
         inputs = [laid_as(array, shape) for array, shape in zip(inputs, shapes, strict=True)]
-    return Block(host, modules[spec.path], template, inputs, layers)
+    return Block(host, modules[spec.path], template, inputs, layers, spec.like)

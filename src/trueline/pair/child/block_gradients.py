@@ -22,6 +22,7 @@ from trueline.pair.child.calls import held_still
 from trueline.pair.child.gradient_ends import Ends
 from trueline.pair.child.gradient_flow import flow_of
 from trueline.pair.child.host import Host
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.questions.blocks import Between, GradientsBetween, Undo
 
 
@@ -58,6 +59,7 @@ class _Pulling:
         self._ends = Ends(host, flow_of(host.adapter.name)) if watched else None
         self._given: dict[str, list[Value]] = {}
         self.sinks: list[str] = []
+        self._like: list[Sequence[int]] = []
         self.stops: list[Location] = []
         self.ends: list[Location] = []
 
@@ -95,36 +97,47 @@ class _Pulling:
         for (key, _), tensor in zip(places, tensors[count:], strict=True):
             self._given.setdefault(key, []).append(tensor)
         self.sinks.clear()
+        self._like.clear()
         out: list[Value] = []
 
         def layer(inner: Inner, args: Value, kwargs: Mapping[str, Value], result: Callable[[], Value]) -> Value:
-            self._sink(f"{inner.key}/in", (args, kwargs), out, inner.place)
+            self._sink(f"{inner.key}/in", (args, kwargs), out, inner.place, inner.like)
             known = iter(self._given.get(inner.key, ()))
             return replaced(result(), self._values.is_tensor, lambda _, tensor: next(known, tensor))
 
         if self._ends is None:
-            self._sink("out", self._block.run(tensors[:count], layer), out, int)
+            self._sink("out", self._block.run(tensors[:count], layer), out, int, self._block.like)
             return out
         with self._adapter.ops.watch(self._ends.op):
             output = self._block.run(tensors[:count], layer, self._ends.listen)
             self._ends.listen(False)
-        self._sink("out", output, out, int)
+        self._sink("out", output, out, int, self._block.like)
         self.ends = self._ends.lines(out)
         return out
 
-    def _sink(self, name: str, tree: Value, out: list[Value], named: Callable[[int], int]) -> None:
-        for place, (_, tensor) in enumerate(leaves(tree, self._values.is_tensor)):
-            if "float" in self._values.dtype(tensor):
-                self.sinks.append(f"{name}/{named(place)}")
+    def _sink(
+        self, name: str, tree: Value, out: list[Value], named: Callable[[int], int], like: Sequence[Sequence[int]]
+    ) -> None:
+        tensors = [tensor for _, tensor in leaves(tree, self._values.is_tensor)]
+        # What a layer is given twice, as a query that is the key too, is one value.
+        first = {id(tensor): place for place, tensor in reversed([*enumerate(tensors)])}
+        for place, tensor in enumerate(tensors):
+            if "float" in self._values.dtype(tensor) and first[id(tensor)] == place:
+                at = named(place)
+                self.sinks.append(f"{name}/{at}")
+                self._like.append(like[at] if at < len(like) else self._values.shape(tensor))
                 out.append(tensor)
 
     def _cotangents(self, outputs: Sequence[Array]) -> list[Array | None]:
         """Drawn by name, so that both sides have the same, in whatever order they call their layers."""
         return [
-            _drawn(name, output.shape) if self._only is None or name in self._only else None
-            for name, output in zip(self.sinks, outputs, strict=True)
+            _drawn(name, output.shape, like) if self._only is None or name in self._only else None
+            for name, output, like in zip(self.sinks, outputs, self._like, strict=True)
         ]
 
 
-def _drawn(name: str, shape: tuple[int, ...]) -> Array:
-    return np.random.default_rng(zlib.crc32(name.encode())).standard_normal(shape).astype(np.float32)
+def _drawn(name: str, shape: tuple[int, ...], like: Sequence[int]) -> Array:
+    """As of the benchmark's shape, its channels then where this side has them."""
+    drawn = np.random.default_rng(zlib.crc32(name.encode()))
+    laid = laid_as(drawn.standard_normal(tuple(like)).astype(np.float32), shape)
+    return laid if laid.shape == shape else drawn.standard_normal(shape).astype(np.float32)

@@ -18,11 +18,13 @@ from trueline.kernel import UnsupportedDtype, distance
 from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.host import Host
-from trueline.pair.child.laying import laid_as
 from trueline.pair.child.op_rounding import Rounding, move_outputs
 from trueline.pair.child.templates import Template
 from trueline.pair.ops.additive_masks import masked_alike
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.input_mapping import with_own
+from trueline.pair.ops.mask_forms import written_as
+from trueline.pair.ops.same_values import hidden
 from trueline.pair.questions.forced import CallSpec, Collected, Force, ForcedCall, ForcedRun, Measured, Reshaped
 
 # Of a unit: the kind (gin, grad, buffer), its index or name, and its values.
@@ -92,38 +94,64 @@ class _Forcing:
     def _inputs(self, tensors: Sequence[Value], spec: CallSpec, call: ForcedCall) -> tuple[list[Value], bool]:
         """The benchmark's inputs as tensors, if they fit; and whether those that were given are the same."""
         known = [self._known[place] for place in spec.ins]
+        given: Sequence[int | None] = range(len(known))
         if len(tensors) > len(known) and not spec.unit:
-            known = self._with_own(tensors, known, spec)
+            known, given = self._with_own(tensors, known, spec)
         here = [self._values.shape(tensor) for tensor in tensors]
-        wanted = [laid_as(ref, shape) for ref, shape in zip(known, here, strict=False)] + known[len(here) :]
+        trios = enumerate(zip(tensors, known, given, strict=False))
+        wanted = [self._wanted(tensor, ref, call, place, at) for place, (tensor, ref, at) in trios] + known[len(here) :]
         shapes = here, [ref.shape for ref in wanted]
         if shapes[0] != shapes[1]:
             call.unfit = shapes
             return list(tensors), not spec.silent
         near = True
         for place, (tensor, ref) in enumerate(zip(tensors, wanted, strict=True)):
-            level = _check(call, "in", place, self._values.to_numpy(tensor), ref)
+            level = _check(call, "in", place, self._values.to_numpy(tensor), ref, inside=True)
             near = near and level <= spec.floor
         if spec.silent and not near:
             return list(tensors), False
         if spec.given:
             return [], True
-        pairs = zip(tensors, wanted, strict=True)
-        return [self._values.from_numpy(self.moved(ref), like=tensor) for tensor, ref in pairs], True
+        return [self._put(tensor, self.moved(ref)) for tensor, ref in zip(tensors, wanted, strict=True)], True
 
-    def _with_own(self, tensors: Sequence[Value], known: list[Array], spec: CallSpec) -> list[Array]:
-        """The benchmark's inputs of a block that takes more than those; the rest is the block's own."""
+    def _wanted(self, tensor: Value, ref: Array, call: ForcedCall, place: int, at: int | None) -> Array:
+        """The benchmark's input as the port's code has it: in its shape, and a mask as it writes masks.
+
+        ``at`` is its place among those of the benchmark's that the port takes; None for the port's own.
+        """
+        shape, dtype = self._values.shape(tensor), self._values.dtype(tensor)
+        laid = laid_as(ref, shape)
+        if at is None or (laid.shape == shape and dtype == laid.dtype.name and "bool" not in dtype):
+            return laid
+        written = written_as(self._values.to_numpy(tensor), laid)
+        if written is None:
+            return laid
+        call.masks[at] = written.mask
+        if not written.sure:
+            call.doubted.append(place)
+        return written.mask
+
+    def _put(self, tensor: Value, ref: Array) -> Value:
+        """The benchmark's input as a tensor, what is masked away as the port's code does it."""
+        own = self._values.to_numpy(tensor)
+        masked = hidden(own, ref)
+        return self._values.from_numpy(ref if masked is None else np.where(masked, own, ref), like=tensor)
+
+    def _with_own(
+        self, tensors: Sequence[Value], known: list[Array], spec: CallSpec
+    ) -> tuple[list[Array], Sequence[int | None]]:
+        """The benchmark's inputs of a block that takes more than those, and which each is; the rest is its own."""
         kinds = [(self._values.dtype(tensor), self._values.shape(tensor)) for tensor in tensors]
         places = with_own([(array.dtype.name, array.shape) for array in known], kinds)
         if places is None:
-            return known
+            return known, range(len(known))
         own = {
             at: self._values.to_numpy(tensor, copy=True)
             for at, (tensor, place) in enumerate(zip(tensors, places, strict=True))
             if place is None
         }
         self._own[spec.path, spec.call] = own
-        return [known[place] if place is not None else own[at] for at, place in enumerate(places)]
+        return [known[place] if place is not None else own[at] for at, place in enumerate(places)], places
 
     def _handed_on(self, spec: CallSpec) -> Value:
         """The benchmark's outputs, put together as the call's own are."""
@@ -207,7 +235,12 @@ class _Forcing:
                 run_once, [given[place] for place in single], list(named.values()), fitting
             )
             after = self._buffers(module)
-        gradients = [("gin", str(place), array) for place, array in zip(single, pulled.gin, strict=True)]
+        # What holds no numbers here has no gradient, whatever the benchmark's has: as a mask may be true or added.
+        gradients = [
+            ("gin", str(place), array)
+            for place, array in zip(single, pulled.gin, strict=True)
+            if array is not None or "float" in self._values.dtype(given[place])
+        ]
         gradients += [("grad", name, array) for name, array in zip(named, pulled.grads, strict=True)]
         self._look_at(spec, call, [*gradients, *(("buffer", name, array) for name, array in after.items())], gout)
         return pulled.result
@@ -257,7 +290,7 @@ class _Forcing:
                     call.loose = True
                     continue
             else:
-                _check(call, "out", place, array, ref)
+                _check(call, "out", place, array, ref, inside=bool(spec.path))
             fitting[place] = self._values.from_numpy(self.moved(ref), like=tensor)
         if spec.free:
             return output
@@ -269,15 +302,23 @@ class _Forcing:
         return replaced(output, self._values.is_tensor, forced)
 
 
-def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array) -> float:
-    """How far apart relative to the reference's largest, which the call keeps."""
-    level, scale, comparable = level_of(array, ref)
+def _check(call: ForcedCall, kind: str, place: int | str, array: Array, ref: Array, *, inside: bool = False) -> float:
+    """How far apart relative to the reference's largest, which the call keeps.
+
+    ``inside`` a network what is masked may be so by any number; what the network gives out is as a caller sees it.
+    """
+    level, scale, comparable = level_of(array, ref, inside=inside)
+    if kind == "in" and place in call.doubted:
+        level, scale, comparable = 1.0, 1.0, True
     call.checks.append(Measured(kind, str(place), level, scale, comparable, array.dtype.name))
     return level
 
 
-def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
-    """How far apart relative to the reference's largest, which comes along, and whether that says anything."""
+def level_of(array: Array, ref: Array, *, inside: bool = False) -> tuple[float, float, bool]:
+    """How far apart relative to the reference's largest, which comes along, and whether that says anything.
+
+    ``inside`` a network, what is masked on both sides is left aside, by whatever number it is.
+    """
     if array.shape != ref.shape:
         return 1.0, 0.0, False
     if not array.size:
@@ -286,6 +327,9 @@ def level_of(array: Array, ref: Array) -> tuple[float, float, bool]:
         return 0.0, 1.0, True
     if array.dtype.kind in "biu" or ref.dtype.kind in "biu":
         return float(not np.array_equal(array, ref)), 1.0, True
+    masked = hidden(array, ref) if inside else None
+    if masked is not None:
+        array, ref = array[~masked], ref[~masked]
     try:
         apart = distance(np.ascontiguousarray(array), np.ascontiguousarray(ref))
     except UnsupportedDtype:

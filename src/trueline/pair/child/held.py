@@ -13,7 +13,7 @@ from trueline.adapters.nouns import Network, Unreadable, Value
 from trueline.adapters.protocol import Values
 from trueline.kernel.array import Array
 from trueline.model.location import Location
-from trueline.pair.child.assigned import line_of
+from trueline.pair.child.assigned import decided_at
 from trueline.pair.child.host import Host
 
 # Fewer numbers may be another constant's by chance.
@@ -36,7 +36,7 @@ def held_constants(host: Host, arrays: Sequence[Array | None], made: Collection[
     found = Held()
     for number, name in names.items():
         path, _, attribute = name.rpartition(".")
-        line = line_of(modules[path], attribute) if name not in trained and path in modules else None
+        line = decided_at(host, modules[path], attribute) if name not in trained and path in modules else None
         if line is not None:
             found.assigned[number] = line
     unnamed = {
@@ -53,7 +53,7 @@ def held_constants(host: Host, arrays: Sequence[Array | None], made: Collection[
                 and np.array_equal(held.reshape(-1), array.reshape(-1))
             ):
                 found.names[number] = f"{path}.{name}" if path else name
-                line = line_of(modules[path], name)
+                line = decided_at(host, modules[path], name)
                 if line is not None:
                     found.assigned[number] = line
     return found

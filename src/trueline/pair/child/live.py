@@ -12,8 +12,8 @@ from trueline.kernel.array import Array
 from trueline.pair.child.calls import Counting, held_still, paths_of, tensors_of
 from trueline.pair.child.forcing import level_of
 from trueline.pair.child.host import Host
-from trueline.pair.child.laying import laid_as
 from trueline.pair.child.running import NoHooks
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.questions.forced import Measured, Reshaped
 from trueline.pair.questions.live import LiveCall, LiveRun, LiveSpec, RunLive
 

@@ -35,6 +35,7 @@ class _Trying:
         self.values, self.build = host.adapter.values, host.adapter.build
         module = dict(self.values.modules(host.model))[question.path]
         self.changing = Changing(host.adapter, module, question.change, question.lacking)
+        self.dropped: list[Array | None] = []
 
     def ran(self) -> Ran:
         """Run, with the change."""
@@ -45,18 +46,32 @@ class _Trying:
             outputs, gin, grads = self._run(module)
             after = {} if not train else self._buffers(module)
         dtypes = sorted({self.values.dtype(tensor.value) for tensor in self.values.tensors(module)})
-        return Ran(outputs, gin, grads, after, dtypes)
+        return Ran(outputs, gin, grads, after, dtypes, dropped=self.dropped)
 
     def _dropping(self, module: Network) -> AbstractContextManager[None]:
         """In the block each dropout drops what it does, nothing, or what is wished, in their order."""
         wished = self.question.dropout
+        steady = self.host.adapter.steady
+        if self.question.masks is not None:
+            return steady.without_dropout(module, self._unseen, self._masked)
         if wished is True:
             return nullcontext()
-        steady = self.host.adapter.steady
         if wished is False:
             return steady.without_dropout(module)
         remaining = iter(wished)
         return steady.without_dropout(module, lambda share: next(remaining, share))
+
+    def _unseen(self, _: float) -> float:
+        """A dropout inside a function of the framework."""
+        self.dropped.append(None)
+        return 0.0
+
+    def _masked(self, value: Value, _: float) -> Value:
+        """What a dropout is given, masked as is asked for."""
+        masks, place = self.question.masks or (), len(self.dropped)
+        self.dropped.append(self.values.to_numpy(value, copy=True))
+        mask = masks[place] if place < len(masks) else None
+        return value if mask is None else value * self.values.from_numpy(mask, like=value)
 
     def _run(self, module: Network) -> tuple[Sequence[Array], Sequence[Array | None], Mapping[str, Array]]:
         given = [self._tensor(array) for array in self.changing.padded(self.question.inputs)]

@@ -17,6 +17,7 @@ from trueline.model.numbers import plain
 from trueline.pair.child.assigned import line_of
 from trueline.pair.child.block import Block, Inner, block_of
 from trueline.pair.child.calls import held_still
+from trueline.pair.child.constants import Constants
 from trueline.pair.child.held import held_constants, holding
 from trueline.pair.child.host import Host
 from trueline.pair.child.op_values import SeenValues
@@ -42,13 +43,18 @@ def _watched(host: Host, block: Block, question: WatchOperators) -> Graph:
     alter = watching.alter if alterations else None
     given = block.tensors()
     inputs = tuple(watching.seen.after(tensor) for tensor in given)
-    with adapter.autograd.without_gradient(), adapter.ops.watch(watching.op, alter):
+    with (
+        adapter.autograd.without_gradient(),
+        adapter.ops.making(watching.constants.made),
+        adapter.ops.watch(watching.op, alter),
+    ):
         output = block.run(given, watching.layer, watching.user_code)
         watching.on = False
     outputs = tuple(watching.number(tensor) for _, tensor in leaves(output, adapter.values.is_tensor))
     seen = watching.seen
     held = held_constants(host, seen.arrays, {*inputs, *(out for op in watching.ops for out in op.outputs)}, seen.names)
-    return Graph(watching.ops, seen.arrays, inputs, outputs, {**seen.names, **held.names}, held.assigned)
+    names, made = {**seen.names, **held.names}, watching.constants.lines(seen)
+    return Graph(watching.ops, seen.arrays, inputs, outputs, names, held.assigned, made)
 
 
 class _Watching:
@@ -59,6 +65,7 @@ class _Watching:
         self._values, self._framework, self._build = host.adapter.values, host.adapter.name, host.adapter.build
         self._block = block
         self.seen = seen
+        self.constants = Constants()
         self.ops: list[Op] = []
         self.on = False
 

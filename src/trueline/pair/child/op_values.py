@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -50,6 +50,10 @@ class SeenValues:
         if known is not None and known[1] == mark:
             return known[2]
         return self._add(tensor, array, mark)
+
+    def numbers(self) -> Iterator[tuple[int, int]]:
+        """The identity of each tensor that was seen, and the number of its value."""
+        return ((place, number) for place, (_, _, number) in self._seen.items())
 
     def _read(self, tensor: Value) -> tuple[Array | None, _Mark]:
         shape = self._values.shape(tensor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from trueline.pair.child.host import Host
 from trueline.pair.child.templates import GivenOut, Template
 from trueline.pair.questions.recording import Call, Record, Recording, Returned
 
+# No value is moved further out than this: beyond, squares and sums of squares leave what a float holds, and what is
+# added to scores that are not to be seen is no longer far from all others.
+_FURTHEST: Final = 1e3
+
 
 def record(host: Host, question: Record) -> Recording:
     """The calls in order, and with ``send`` all that was seen, with ``train`` also backward."""
@@ -28,7 +33,7 @@ def record(host: Host, question: Record) -> Recording:
     with said_for(host.side, "running", question.inputs), held_still(host, train=train, share=taking.dropped):
         outputs, grads, returned = _run(host, taking, question.inputs, backward, question.seed)
     host.templates, host.outputs, host.recorded = taking.templates, taking.outputs, taking.arrays
-    host.taken = taking.taken
+    host.taken, host.own_inputs = taking.taken, {}
     return Recording(
         train,
         taking.calls,
@@ -41,6 +46,7 @@ def record(host: Host, question: Record) -> Recording:
         taking.drop_lines,
         returned,
         backward,
+        taking.lines,
     )
 
 
@@ -101,6 +107,7 @@ class _Taking:
         self.arrays: list[Array] = []
         self.shapes: list[tuple[str, tuple[int, ...]]] = []
         self.calls: list[Call] = []
+        self.lines: list[Location | None] = []
         self.gradients: dict[int, int] = {}
         self.templates: dict[tuple[str, int], Template] = {}
         self.taken: dict[tuple[str, int], Sequence[tuple[int, ...]]] = {}
@@ -125,6 +132,7 @@ class _Taking:
             self._await_gradients(given, ins)
         place, parent = len(self.calls), open_calls[-1] if open_calls else None
         self.calls.append(Call(*begun, parent, ins, (), template.plain))
+        self.lines.append(user_line(self._host.adapter.build.package()))
         open_calls.append(place)
         try:
             output = proceed(*args, **kwargs)
@@ -156,7 +164,10 @@ class _Taking:
         array = self._values.to_numpy(tensor, copy=True)
         if array.ndim > 1 and float(array.min(initial=0)) < 0 < float(array.max(initial=0)):
             array[1::2] = -np.abs(array[1::2])
-        return self._values.from_numpy(array * array.dtype.type(self._far), like=tensor)
+        largest = float(np.abs(array).max(initial=0))
+        # From layer to layer the factors multiply; where nothing is finite any more, nothing is to be seen.
+        factor = min(self._far, _FURTHEST / largest) if largest else self._far
+        return self._values.from_numpy(array * array.dtype.type(factor), like=tensor)
 
     def _tensors(self, value: Value) -> list[Value]:
         return [tensor for _, tensor in leaves(value, self._values.is_tensor)]

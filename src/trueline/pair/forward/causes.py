@@ -27,7 +27,7 @@ from trueline.pair.forward.forced import Called, Reference
 from trueline.pair.forward.missing_input import lacking_input
 from trueline.pair.ops.constants import confirmed_by_holding, explained_by_constant
 from trueline.pair.ops.explaining import Explanation, explain_graphs
-from trueline.pair.ops.input_mapping import taken
+from trueline.pair.ops.input_mapping import Given, is_unclear, own_places, taken
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.op_level import BlockCall, InnerCall, op_graph, op_graphs
 from trueline.pair.questions.blocks import Alteration
@@ -55,6 +55,7 @@ class Causes:
     """Finds causes on two live sides whose last recordings were made in the mode of the faults.
 
     ``together`` are calls that only together with the code around them are the benchmark's: they are looked into.
+    ``reshaped`` are layers of the benchmark whose inputs have another shape in the port, and come to the same.
     """
 
     bench: Side
@@ -62,6 +63,7 @@ class Causes:
     aligned: Aligned
     faults: tuple[Fault, ...]
     together: frozenset[Called] = frozenset()
+    reshaped: frozenset[str] = frozenset()
     _explained: dict[tuple[Called, float], list[Explanation]] = field(default_factory=dict, init=False)
 
     def of(self, fault: Fault, recording: Recording) -> list[Blame]:
@@ -83,15 +85,25 @@ class Causes:
         return [blame if id(blame) in known else _with_others(blame, fault) for blame in blames]
 
     def latent(
-        self, reference: Reference, known: Collection[tuple[str, Cause]], floor: float = _ESTIMATE
+        self,
+        reference: Reference,
+        known: Collection[tuple[str, Cause]],
+        floor: float = _ESTIMATE,
+        unlike: frozenset[Called] = frozenset(),
     ) -> list[Blame]:
-        """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path."""
-        return latent_causes(self.bench, self.port, self._built_otherwise(reference, floor), known)
+        """What is built otherwise in modules that agree; ``known`` are causes already found, by the port's path.
 
-    def _built_otherwise(self, reference: Reference, floor: float) -> Iterator[tuple[Modules, TryReference]]:
+        A layer among ``unlike`` is left out: whose input the port's code prepares otherwise than the benchmark's does,
+        as by a border of its own, that input may be what makes up for how it is built; or it is no counterpart.
+        """
+        return latent_causes(self.bench, self.port, self._built_otherwise(reference, floor, unlike), known)
+
+    def _built_otherwise(
+        self, reference: Reference, floor: float, unlike: frozenset[Called]
+    ) -> Iterator[tuple[Modules, TryReference]]:
         seen: set[str] = set()
         for matched in reference.matched:
-            if not matched.unit or matched.port.path in seen:
+            if not matched.unit or matched.port.path in seen or matched.called in unlike | reference.masks.keys():
                 continue
             seen.add(matched.port.path)
             modules = Modules.of(self.aligned.bench, self.aligned.port, (matched.bench.path, matched.port.path))
@@ -190,8 +202,9 @@ class Causes:
         ins, outs, gouts, gins = (known.all(path, call, kind) for kind in ("in", "out", "gout", "gin"))
         train = known.recording.train
         floating = [index for index, array in outs.items() if array.dtype.kind not in "biu"]
+        masks = known.masks.get(matched.called, {})
         return TryReference(
-            list(ins.values()),
+            [masks.get(place, array) for place, array in enumerate(ins.values())],
             list(outs.values()),
             [gouts.get(index) for index in floating] if train and gouts else None,
             [gins.get(index) for index in ins] if train and len(gins) == len(set(matched.bench.ins)) else (),
@@ -234,6 +247,8 @@ class Causes:
 
     def _looked_into(self, fault: Fault, recording: Recording, limit: float) -> list[Explanation]:
         wrong = {candidate.called for candidate in self.faults if not candidate.between}
+        if fault.matched.taken is None and is_unclear(*_kinds(fault.matched, fault.reference, recording)):
+            return []
         block = block_of(fault.matched, fault.reference, recording, wrong, self.together)
         try:
             graphs = op_graphs(self.bench, self.port, block)
@@ -255,7 +270,10 @@ class Causes:
             altered = [*settled, *alterations]
             return op_graph(self.port, block, of_port=True, alterations=altered, held=held, made=made)
 
-        found = explain_graphs(bench, port, limit, coarse, lambda made: run(made=made))
+        right = self.reshaped | {*self.aligned.unlike.values()}
+        found = explain_graphs(
+            bench, port, limit, coarse, lambda made: run(made=made), whole=not block.path, right=right
+        )
         found = confirmed_by_holding(bench, port, limit, lambda held: run(held=held), found)
         constant = explained_by_constant(bench, port, limit, run, found)
         if constant is None or len(settled) >= _MOST_SETTLED:
@@ -319,6 +337,8 @@ def block_of(
             call_pair.bench.path,
             list(reference.all(call_pair.bench.path, call_pair.bench.call, "out").values()),
             _taken(call_pair, reference, recording),
+            [recording.shapes[place][1] for place in call_pair.port.outs],
+            [reference.recording.shapes[place][1] for place in call_pair.bench.ins],
         )
         for call_pair in ([] if matched.unit else inside)
         if (not call_pair.silent or silent is None or call_pair.called in silent)
@@ -329,13 +349,34 @@ def block_of(
     inputs = list(reference.all(matched.bench.path, matched.bench.call, "in").values())
     train = reference.recording.train
     calls = (matched.port.call, matched.bench.call)
-    places = _taken(matched, reference, recording)
-    return BlockCall(matched.port.path, matched.bench.path, inputs, inner, *calls, train, places)
+    # What the whole network is given is the same on both sides.
+    shapes = [recording.shapes[place][1] for place in matched.port.ins] if matched.port.path else []
+    masks = reference.masks.get(matched.called, {})
+    like = [reference.recording.shapes[place][1] for place in matched.bench.outs] if matched.port.path else []
+    paths = matched.port.path, matched.bench.path
+    first = [matched.bench.ins.index(place) for place in matched.bench.ins]
+    kinds = _kinds(matched, reference, recording)
+    fewer = list(matched.taken) if matched.taken is not None else taken(*kinds)
+    places = own_places(*kinds) if matched.taken is None else None
+    return BlockCall(*paths, inputs, inner, *calls, train, fewer, shapes, masks, like, first, places)
 
 
 def _taken(matched: Matched, reference: Reference, recording: Recording) -> list[int] | None:
+    """The places of the port's inputs among the benchmark's; of those that only the port takes behind them all."""
+    if matched.taken is not None:
+        return list(matched.taken)
+    theirs, ours = _kinds(matched, reference, recording)
+    places = own_places(theirs, ours)
+    if places is None:
+        return taken(theirs, ours)
+    rest = iter(range(len(theirs), len(ours)))
+    return [places.index(place) if place in places else next(rest) for place in range(len(ours))]
+
+
+def _kinds(matched: Matched, reference: Reference, recording: Recording) -> tuple[list[Given], list[Given]]:
+    """Types and shapes of what a call is given on both sides."""
     theirs = [reference.recording.shapes[place] for place in matched.bench.ins]
-    return taken(theirs, [recording.shapes[place] for place in matched.port.ins])
+    return theirs, [recording.shapes[place] for place in matched.port.ins]
 
 
 def _another_class(blame: Blame) -> bool:
@@ -361,6 +402,8 @@ def block_kinds(
     seen: set[object] = set()
     for matched in reference.matched:
         if matched.unit or aligned.port.types.get(matched.port.path) in _CONTAINERS:
+            continue
+        if matched.taken is None and is_unclear(*_kinds(matched, reference, recording)):
             continue
         block = block_of(matched, reference, recording, silent)
         inside = tuple(layer.path.removeprefix(matched.port.path) for layer in block.inner)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel.array import Array
 from trueline.pair.aligning.aligned import Aligned
@@ -34,7 +36,7 @@ def far_causes(
     """
     try:
         faults = _faults(sides, aligned, evaluated, recording, inputs)
-        causes = Causes(*sides, aligned, tuple(faults))
+        causes = Causes(*sides, aligned, tuple(faults), reshaped=evaluated.reshaped)
         blames = [blame for fault in merged(faults, aligned.port) for blame in causes.of(fault, recording)]
     except SideTrouble as trouble:
         if trouble.message.id != "side.raised_running":
@@ -55,8 +57,23 @@ def _faults(
     # What a layer gives out has passed the modules that it holds: moved, it is nothing that the port's code would get.
     known |= {call.parent.called for call in checked if call.parent is not None and call.matched.own is not None}
     # A layer gives what it gives: only what is made of it was moved.
-    between = [fault for fault in faults_of(checked, reference) if fault.between and fault.called not in known]
+    between = [
+        fault
+        for fault in faults_of(checked, reference)
+        if fault.between and fault.called not in known and _is_finite(fault)
+    ]
     if evaluated.shorter is not None and evaluated.shorter.port in _NARROW:
         # Values far out leave the range of such a format, whatever the code does.
         between = [fault for fault in between if all(check.comparable for check in fault.checks)]
     return list(beyond(coarse_of(sides, aligned, inputs), aligned, between))
+
+
+def _is_finite(fault: Fault) -> bool:
+    """Whether the benchmark's values there are numbers, so that they say what is to come out."""
+    places = [(fault.matched, "in"), (fault.at, "in") if fault.at is not None else (fault.matched, "out")]
+    values = (
+        array
+        for matched, kind in places
+        for array in fault.reference.all(matched.bench.path, matched.bench.call, kind).values()
+    )
+    return all(array.dtype.kind in "biu" or bool(np.isfinite(array.astype(np.float64)).all()) for array in values)

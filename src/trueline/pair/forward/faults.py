@@ -62,6 +62,8 @@ def faults_of(checked: Iterable[Checked], reference: Reference) -> Iterator[Faul
         if call.matched.silent and not call.forced:
             continue
         if call.unfit:
+            if call.comes_to_the_same:
+                continue
             # Whatever gave it another shape is at fault, and was seen before.
             if not misshapen and call.parent is not None:
                 yield Fault(call.parent, True, [call.unfit], reference, call.matched, _floors(call))

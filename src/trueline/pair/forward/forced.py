@@ -55,7 +55,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One matched call of the port after the forced run; ``parent`` is the matched call that it was made in."""
+    """One matched call of the port after the forced run; ``parent`` is the matched call that it was made in.
+
+    ``doubted`` are masks that are written otherwise, and right only if whoever takes them reads them so.
+    """
 
     matched: Matched
     parent: Matched | None
@@ -63,6 +66,7 @@ class Checked:
     forced: bool
     unfit_shapes: tuple[Sequence[Shape], Sequence[Shape]] | None = None
     loose: bool = False
+    doubted: Sequence[int] = ()
 
     @property
     def unfit(self) -> Check | None:
@@ -72,6 +76,20 @@ class Checked:
             return None
         return Check("in", "0", 1.0, 0.0, False, "", 0.0)
 
+    @property
+    def given(self) -> bool:
+        """Whether the call got the benchmark's inputs, in the shapes in which the port's code gives it its own."""
+        return self.forced and self.unfit_shapes is None
+
+    @property
+    def comes_to_the_same(self) -> bool:
+        """Whether it makes the benchmark's outputs of inputs of another shape: then these are what it is to be given.
+
+        As a convolution without padding does of an image with a border, or a linear layer of the patches of one.
+        """
+        outputs = [check for check in self.checks if check.kind == "out"]
+        return self.unfit_shapes is not None and bool(outputs) and not self.exceeding("out")
+
     def exceeding(self, *kinds: str) -> list[Check]:
         """What noise does not explain, of these kinds."""
         return [check for check in self.checks if check.kind in kinds and check.exceeds]
@@ -79,7 +97,10 @@ class Checked:
 
 @dataclass
 class Reference:
-    """The benchmark's recording with the gradients and buffers of its units, and what noise does to each number."""
+    """The benchmark's recording with the gradients and buffers of its units, and what noise does to each number.
+
+    ``masks`` are its masks as the port writes its own, by the port's calls and the places of their inputs.
+    """
 
     recording: Recording
     matched: Sequence[Matched]
@@ -88,6 +109,7 @@ class Reference:
     noise: dict[Where, float] = field(default_factory=dict)
     # Calls of the port whose counterparts' noise has been measured.
     measured: set[Called] = field(default_factory=set)
+    masks: dict[Called, Mapping[int, Array]] = field(default_factory=dict)
 
     def array(self, path: str, call: int, kind: str, index: str) -> Array | None:
         """What the benchmark had there: kind is in, out, gout, gin, grad or buffer."""
@@ -188,9 +210,10 @@ class Forced:
     def checked(self) -> list[Checked]:
         """What was compared, in the order it ran."""
         reference, aligned = self.reference, self.aligned
+        reference.masks.update({(call.path, call.call): call.masks for call in self.run.calls if call.masks})
         by_call = {(matched.port.path, matched.port.call): matched for matched in reference.matched}
         order = [by_call[call.path, call.call] for call in self.run.calls]
-        return [
+        found = [
             Checked(
                 matched,
                 order[call.parent] if call.parent is not None else None,
@@ -198,9 +221,26 @@ class Forced:
                 call.forced,
                 call.unfit,
                 call.loose,
+                call.doubted,
             )
             for call, matched in zip(self.run.calls, order, strict=True)
         ]
+        return [_masked_rightly(call, found) if call.doubted else call for call in found]
+
+
+def _masked_rightly(call: Checked, every: Sequence[Checked]) -> Checked:
+    """A call without what was noted of its masks, if with them as they are all is well in it.
+
+    Whether ones hide or show is for whoever takes them to know.
+    """
+    inside = [other for other in every if other.parent is call.matched]
+    if call.exceeding("out") or any(other.exceeding("in", "out") or other.unfit for other in inside):
+        return call
+    checks = [
+        replace(check, level=0.0) if check.kind == "in" and int(check.index) in call.doubted else check
+        for check in call.checks
+    ]
+    return replace(call, checks=checks)
 
 
 def exceeding(checked: Sequence[Checked]) -> set[Called]:
@@ -265,17 +305,22 @@ def _spec(reference: Reference, matched: Matched, at: Call) -> CallSpec:
     """A matched call as it is forced at ``at``, the benchmark's or the port's."""
     recording, bench = reference.recording, matched.bench
     gathered = reference.places.get((bench.path, bench.call), {})
-    outs = (matched.own,) if matched.own is not None and at is matched.port else bench.outs
+    of_port = at is matched.port
+    outs = (matched.own,) if matched.own is not None and of_port else bench.outs
+    gin = gathered.get("gin", {})
+    if of_port and matched.taken is not None:
+        places = enumerate(matched.taken)
+        gin = {str(place): gin[str(there)] for place, there in places if str(there) in gin}
     return CallSpec(
         at.path,
         at.call,
-        bench.ins,
+        matched.ins if of_port else bench.ins,
         outs,
         [recording.gout(place) for place in outs if recording.is_float(place)],
         matched.unit,
         matched.silent,
         _SILENT_LEVEL,
-        gathered.get("gin", {}),
+        gin,
         gathered.get("grad", {}),
         gathered.get("buffer", {}),
     )
@@ -342,6 +387,8 @@ def _check(
 ) -> Check:
     path, call, kind = matched.bench.path, matched.bench.call, measured.kind
     there = measured.index
+    if kind in ("in", "gin") and matched.taken is not None and int(there) < len(matched.taken):
+        there = str(matched.taken[int(there)])
     if kind in ("grad", "buffer"):
         pair = aligned.by_port_path[_joined(matched.port.path, measured.index)]
         there = pair.bench_path[len(path) + bool(path) :]

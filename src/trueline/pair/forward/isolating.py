@@ -35,6 +35,16 @@ class Isolated:
     together: frozenset[Called]
     shorter: Shorter | None = None
 
+    @property
+    def not_given(self) -> frozenset[Called]:
+        """Calls of the port that could not be given the benchmark's inputs."""
+        return frozenset(call.matched.called for call in self.checked if not call.given)
+
+    @property
+    def reshaped(self) -> frozenset[str]:
+        """Layers of the benchmark whose inputs the port's code has in another shape, and rightly so."""
+        return frozenset(call.matched.bench.path for call in self.checked if call.comes_to_the_same)
+
 
 def isolate(
     sides: tuple[Side, Side],
@@ -102,7 +112,7 @@ def _fine(recordings: tuple[Recording, Recording], checked: Sequence[Checked]) -
         call.matched.called
         for call in checked
         if call.matched.unit
-        and call.forced
+        and call.given
         and call.matched.own is None
         and call.matched.called not in doubtful
         and [bench.shapes[place][1] for place in call.matched.bench.outs]

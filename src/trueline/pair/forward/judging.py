@@ -31,6 +31,11 @@ class Judged:
     whole: Together | None = None
     cleared: frozenset[Place] = frozenset()
 
+    @property
+    def prepared(self) -> frozenset[str]:
+        """Layers of the port that are given something else than the benchmark's, which comes to the same."""
+        return frozenset(at for _, at in self.cleared if at is not None)
+
 
 def judge(
     sides: tuple[Side, Side],
@@ -49,8 +54,12 @@ def judge(
 
     What no layer's arguments explain is looked into only where the network, its layers put right, still differs.
     """
-    faults = [fault for fault in merged(isolated.faults, aligned.port) if is_below(fault.matched.port.path, below)]
-    causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together)
+    faults = [
+        fault
+        for fault in merged(isolated.faults, aligned.port)
+        if is_below(fault.matched.port.path, below) and (fault.at is None or fault.at.port.path not in aligned.unlike)
+    ]
+    causes = Causes(*sides, aligned, tuple(isolated.faults), isolated.together, isolated.reshaped)
     built = [causes.built(fault, recordings[1]) for fault in faults]
     left = [place for place, blames in enumerate(built) if not any(blame.confirmed for blame in blames)]
 

@@ -21,9 +21,10 @@ from trueline.pair.forward.corrections import Together
 from trueline.pair.forward.dropping import drop_blames
 from trueline.pair.forward.extreme_values import far_causes
 from trueline.pair.forward.faults import Fault
-from trueline.pair.forward.forced import short_floor
+from trueline.pair.forward.forced import Called, short_floor
 from trueline.pair.forward.isolating import Isolated, isolate
 from trueline.pair.forward.judging import is_below, judge, without
+from trueline.pair.forward.not_called import not_called, unnamed
 from trueline.pair.forward.returned import other_outputs, returned_otherwise
 from trueline.pair.forward.training import Tried, recorded, refuses, trained
 from trueline.pair.questions.recording import Record, Recording, Returned
@@ -102,7 +103,9 @@ def run_forward(
     aligned, evaluated = _evaluated(sides, aligned, recordings, inputs)
     shorter = evaluated.shorter.blames() if evaluated.shorter is not None else []
     judged = judge(sides, aligned, evaluated, recordings, inputs, shorter, below, tell=True)
-    blames, cleared = [*shorter, *judged.blames], set(judged.cleared)
+    idle = unnamed(aligned, not_called(sides, aligned, recordings, inputs), judged.blames)
+    blames = [*shorter, *(blame for blame in idle if is_below(blame.module, below)), *judged.blames]
+    cleared = set(judged.cleared)
     progress("size")
     runs = [_Run(evaluated, recordings, inputs)]
     run, refused = _at_another_size(sides, aligned, evaluated, inputs)
@@ -138,9 +141,10 @@ def run_forward(
         blames += ran.blames
     progress("latent")
     isolated = ran.isolated if ran is not None else evaluated
-    blames += [
-        blame for blame in _unseen(sides, aligned, isolated, recordings, blames) if is_below(blame.module, below)
-    ]
+    unlike = frozenset[Called]().union(*(one.isolated.not_given for one in runs), isolated.not_given)
+    unlike |= {matched.called for matched in isolated.reference.matched if matched.port.path in judged.prepared}
+    unseen = _unseen(sides, aligned, isolated, recordings, blames, unlike)
+    blames += [blame for blame in unseen if is_below(blame.module, below)]
     if not below:
         blames += compiled_blames(sides, inputs)
     sizes = [one.isolated for one in runs[1:]]
@@ -253,6 +257,7 @@ def _unseen(
     isolated: Isolated,
     recordings: tuple[Recording, Recording],
     blames: Sequence[Blame],
+    unlike: frozenset[Called],
 ) -> Iterator[Blame]:
     """What the forced runs do not show: how much is dropped at random, and what has no effect on ordinary values."""
     dropped = drop_blames(sides, aligned, recordings, isolated.reference)
@@ -260,9 +265,9 @@ def _unseen(
     causes, known = Causes(*sides, aligned, ()), _known([*blames, *dropped])
     short = isolated.shorter
     yield from (
-        causes.latent(isolated.reference, known, short_floor("out", epsilon(short.port), 1.0))
+        causes.latent(isolated.reference, known, short_floor("out", epsilon(short.port), 1.0), unlike)
         if short is not None
-        else causes.latent(isolated.reference, known)
+        else causes.latent(isolated.reference, known, unlike=unlike)
     )
 
 

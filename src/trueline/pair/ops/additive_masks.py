@@ -47,9 +47,10 @@ def _only_masks(array: Array) -> bool:
 
 def mask_in_words(array: Array, other: Array | None = None) -> Message:
     """Which places are masked, or true: how many, those from a diagonal on, or just those that the other leaves."""
-    if other is not None and array.dtype == np.bool_ and np.array_equal(~array.reshape(-1), other.reshape(-1)):
+    truths = array.dtype == np.bool_ or bool(((array == 0) | (array == 1)).all())
+    if other is not None and truths and np.array_equal(array.reshape(-1) == 0, other.reshape(-1) != 0):
         return message("pair_explain.mask_inverted")
-    masked = array if array.dtype == np.bool_ else array <= MASKED
+    masked = array != 0 if truths else array <= MASKED
     if masked.ndim > 1 and min(masked.shape[-2:]) > 1:
         first = masked.reshape(-1, *masked.shape[-2:])[0]
         diagonals = (
@@ -58,6 +59,6 @@ def mask_in_words(array: Array, other: Array | None = None) -> Message:
         diagonal = next(diagonals, None)
         if diagonal is not None and (masked == first).all():
             return message("pair_explain.mask_diagonal", diagonal=diagonal)
-    if array.dtype == np.bool_:
+    if truths:
         return message("pair_explain.mask_true", count=int(masked.sum()), total=masked.size)
     return message("pair_explain.mask_share", count=int(masked.sum()), total=masked.size)

@@ -19,7 +19,7 @@ from trueline.model.message import message
 from trueline.pair.blame import Cause
 from trueline.pair.ops.explaining import Explanation
 from trueline.pair.ops.op_graph import Graph, Op
-from trueline.pair.ops.sinks import sinks
+from trueline.pair.ops.sink_levels import sink_levels
 from trueline.pair.ops.value_words import at
 from trueline.pair.questions.blocks import Alteration
 
@@ -74,7 +74,7 @@ def explained_by_constant(
 
     ``run`` gives the port's graph with a setting altered; ``explained`` is what is known without.
     """
-    before = sinks(bench, port)
+    before = sink_levels(bench, port)
     wrong = before.beyond(floor)
     if not wrong:
         return None
@@ -86,7 +86,7 @@ def explained_by_constant(
         tries += [pair for pair in pairs if pair[0][0] is not pair[1][0]]
     for tried in tries:
         try:
-            after = sinks(bench, run([_alteration(mine, wanted) for mine, _, wanted in tried]))
+            after = sink_levels(bench, run([_alteration(mine, wanted) for mine, _, wanted in tried]))
         except SideTrouble:
             continue
         left = after.beyond(floor)
@@ -102,14 +102,14 @@ def confirmed_by_holding(
     bench: Graph, port: Graph, floor: float, run: Callable[[Mapping[str, Array]], Graph], found: Sequence[Explanation]
 ) -> list[Explanation]:
     """The same, with tables tried that an operator takes which is not understood: the port's module holds the other."""
-    before = sinks(bench, port)
+    before = sink_levels(bench, port)
     wrong = before.beyond(floor)
 
     def tried(explanation: Explanation) -> Explanation:
         if explanation.held is None or explanation.confirmed or not wrong:
             return explanation
         try:
-            after = sinks(bench, run(dict([explanation.held])))
+            after = sink_levels(bench, run(dict([explanation.held])))
         except SideTrouble:
             return explanation
         healed = wrong - after.beyond(floor)
@@ -183,7 +183,8 @@ def _candidates(bench: Graph, port: Graph) -> Iterator[tuple[Constant, Constant,
     for each, other in [*itertools.product(mine, theirs), *idle]:
         wanted = other.value if other.op.line is None else _wanted(each, other)
         key = (each.op.name, each.op.line, each.setting, repr(each.value), repr(wanted))
-        if wanted is not None and key not in seen:
+        # An operator that is to have no effect is one too many.
+        if wanted is not None and key not in seen and not (_is_real(wanted) and wanted == _NEUTRAL.get(each.op.kind)):
             seen.add(key)
             found.append((_cost(each, wanted, other), len(found), each, other, wanted))
     for _, _, each, other, wanted in sorted(found, key=lambda candidate: candidate[:2]):

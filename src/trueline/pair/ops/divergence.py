@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-
-from trueline.apitable.opkinds import op_kinds
 from trueline.kernel.array import Array
-from trueline.model.location import Location
-from trueline.pair.ops.additive_masks import masked_otherwise
+from trueline.pair.ops.channels import axes_in, laid_as
+from trueline.pair.ops.edit_places import are_truths, changed_at, constant_at, line_of, made_at, place_of, reshaped_at
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
-from trueline.pair.ops.input_mapping import taken
 from trueline.pair.ops.masks import makes_mask
 from trueline.pair.ops.needed import needed
+from trueline.pair.ops.op_forms import Done
 from trueline.pair.ops.op_graph import Graph, Op
 from trueline.pair.ops.parting import Parting, PartingKind
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.rearranging import exchange, rearranged
-from trueline.pair.ops.same_values import level
+from trueline.pair.ops.same_values import equal, level
+from trueline.pair.ops.sinks import Sink, hide_otherwise, in_other_words, sinks
 from trueline.pair.ops.value_words import Named, named
 
 _MOST_EDITS: Final = 8
 _NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
-# What a function of one number does.
-_NUMBERS: Final = frozenset({"scale", "offset", "affine"})
 
 
 _KINDS: Final = {
@@ -41,29 +37,43 @@ _KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Sink:
-    name: str
-    bench: int
-    port: int
-    line: Location | None = None
-    other_line: Location | None = None
-
-
-def part(bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING) -> list[Parting]:
+def part(
+    bench: Graph,
+    port: Graph,
+    floor: float,
+    coarse: Mapping[str, float] = _NOTHING,
+    *,
+    whole: bool = True,
+    right: Collection[str] = (),
+) -> list[Parting]:
     """All places where the port parts from the benchmark, in the port's order; none where both do the same.
 
-    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most.
+    ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most. Only what a
+    ``whole`` network gives out has to have its channels where the benchmark's has them. ``right`` are layers that are
+    known to be given what they are to be given.
     """
     sides = Beside(Reading(bench, floor), Reading(port, floor), floor, coarse)
     found: dict[object, Parting] = {}
-    for sink in _sinks(sides.bench.graph, sides.port.graph):
+    for sink in sinks(sides.bench.graph, sides.port.graph):
+        if sink.name in right or ((sink.name or not whole) and in_other_words(sides, sink)):
+            continue
         for parting in _partings(sides, sink):
             # What several layers are given is one value.
             ops = [id(op) for op in (parting.bench_op, parting.port_op) if op is not None]
             found.setdefault((parting.kind, *ops) if ops else _key(parting), parting)
     once = {_key(parting): parting for parting in reversed(list(found.values()))}
-    return rearranged(sides, list(reversed(once.values())))
+    return rearranged(sides, _once_made(sides, list(reversed(once.values()))))
+
+
+def _once_made(sides: Beside, found: Sequence[Parting]) -> list[Parting]:
+    """A value that several take in place of another is changed once, where it is made."""
+    left: dict[object, Parting] = {}
+    for parting in found:
+        key = parting.values if parting.kind is PartingKind.OTHER_INPUT else id(parting)
+        first = left.setdefault(key, parting)
+        if first is not parting and parting.values is not None and first.line != parting.line:
+            left[key] = replace(first, line=made_at(sides.port, parting.values[1]) or first.line)
+    return list(left.values())
 
 
 def _key(parting: Parting) -> tuple[object, ...]:
@@ -75,41 +85,13 @@ def _key(parting: Parting) -> tuple[object, ...]:
         for op, done in ((parting.bench_op, parting.bench_done), (parting.port_op, parting.port_done))
     ]
     values = () if any(isinstance(op, tuple) for op in ops) else (parting.bench_takes, parting.port_takes)
+    if parting.constant:
+        # It is changed once, whoever takes it.
+        return parting.kind, parting.values, parting.line
     return parting.kind, *ops, *values, parting.operand, parting.line
 
 
-def _sinks(bench: Graph, port: Graph) -> Iterator[_Sink]:
-    """What inner layers are given, and the outputs, on both sides."""
-    port_calls = _calls(port)
-    for place, op in _calls(bench).items():
-        other = port_calls.get(place)
-        if other is not None:
-            for here, there in zip(_taken(bench, op, port, other), other.inputs, strict=False):
-                yield _Sink(place[0], here, there, other.line, op.line)
-    for here, there in zip(bench.outputs, port.outputs, strict=False):
-        yield _Sink("", here, there)
-
-
-def _taken(bench: Graph, op: Op, port: Graph, other: Op) -> Sequence[int]:
-    """The benchmark's inputs of a layer that the port's takes too."""
-    kinds = [
-        [(array.dtype.name, array.shape) for value in inputs if (array := graph.values[value]) is not None]
-        for graph, inputs in ((bench, op.inputs), (port, other.inputs))
-    ]
-    whole = len(kinds[0]) == len(op.inputs) and len(kinds[1]) == len(other.inputs)
-    places = taken(kinds[0], kinds[1]) if whole else None
-    return op.inputs if places is None else [op.inputs[place] for place in places]
-
-
-def _calls(graph: Graph) -> dict[tuple[str, int], Op]:
-    calls: dict[tuple[str, int], Op] = {}
-    for op in graph.ops:
-        if op.module is not None:
-            calls[op.module, sum(place[0] == op.module for place in calls)] = op
-    return calls
-
-
-def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
+def _partings(sides: Beside, sink: Sink) -> Iterator[Parting]:
     here, there = sides.bench.base(sink.bench), sides.port.base(sink.port)
     beside = sides.align(here, there)
     found = [change for change in beside.edits if change.kind is not EditKind.COARSE]
@@ -120,7 +102,7 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
     edits = [change for change in found if change.kind is not EditKind.LAYOUT]
     # An order of axes is changed where it becomes another one.
     edits = needed(sides, edits, (here, there)) or [sides.turned(change) for change in found]
-    masks = bench_value is not None and port_value is not None and masked_otherwise(port_value, bench_value)
+    masks = bench_value is not None and port_value is not None and hide_otherwise(port_value, bench_value)
     if masks or len({change.written or change for change in edits}) > _MOST_EDITS:
         yield Parting(
             PartingKind.OTHER_MASK if masks else PartingKind.UNTOLD,
@@ -129,10 +111,12 @@ def _partings(sides: Beside, sink: _Sink) -> Iterator[Parting]:
             masks,
             bench_value,
             port_value,
-            line=(_line(sides.port.op(there)) if masks else None) or sink.line or _line(sides.port.op(there)),
-            other_line=(_line(sides.bench.op(here)) if masks else None)
+            line=(made_at(sides.port, there) if masks else constant_at(sides.port, there))
+            or sink.line
+            or line_of(sides.port.op(there)),
+            other_line=(made_at(sides.bench, here) if masks else constant_at(sides.bench, here))
             or sink.other_line
-            or _line(sides.bench.op(here)),
+            or line_of(sides.bench.op(here)),
         )
         return
     for edit in edits:
@@ -148,15 +132,15 @@ def _with_origins(sides: Beside, edit: Edit, parting: Parting) -> Parting:
     return exchanged if exchanged is not None and exchanged.port_takes != named(sides.port, there[0]) else parting
 
 
-def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
+def _parting(sides: Beside, sink: Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     bench, port = sides.bench, sides.port
     edit = _with_idle(sides, edit)
     if _are_settled(sides, edit):
         return _of_constants(sides, sink, edit, measured, checked)
-    truths = _are_truths(sides, edit)
+    truths = are_truths(sides, edit)
     # What is to be done to a value too is written where that is made.
     missing = edit.kind is EditKind.MISSING
-    own = _changed_at(port, edit), _reshaped_at(port, edit)
+    own = changed_at(port, edit), reshaped_at(port, edit)
     return Parting(
         PartingKind.OTHER_MASK if truths else _KINDS[edit.kind],
         sink.name,
@@ -167,12 +151,12 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _given(sides, edit),
         edit.bench_op,
         edit.port_op,
-        bench.done(edit.bench_op) if edit.bench_op is not None else None,
+        _in_the_ports_axes(sides, edit),
         port.done(edit.port_op) if edit.port_op is not None else None,
         named(bench, edit.bench),
         named(port, edit.port),
-        _place(port, edit.port, own, edit.user, sink.line, truths, missing),
-        _place(bench, edit.bench, (_line(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
+        place_of(port, edit.port, own, edit.user, sink.line, truths, missing),
+        place_of(bench, edit.bench, (line_of(edit.bench_op),), edit.other_user, sink.other_line, truths, missing),
         edit.user,
         _swapped(sides, edit),
         _operand(sides, edit),
@@ -182,6 +166,9 @@ def _parting(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: b
         _beside(sides, edit),
         _available(sides, edit),
         (edit.bench, edit.port),
+        constant=edit.kind is EditKind.INPUT
+        and edit.port not in port.graph.maker
+        and edit.port not in port.graph.inputs,
     )
 
 
@@ -197,18 +184,18 @@ def _are_settled(sides: Beside, edit: Edit) -> bool:
     # What the port has elsewhere is another operand; what is true somewhere is told as a mask, where it is computed.
     if not held and any(sides.same(edit.bench, value) for value in sides.port.all):
         return False
-    return not _are_truths(sides, edit) or sources[1] in sides.port.graph.assigned
+    return not are_truths(sides, edit) or sources[1] in sides.port.graph.assigned
 
 
-def _of_constants(sides: Beside, sink: _Sink, edit: Edit, measured: float, checked: bool) -> Parting:
+def _of_constants(sides: Beside, sink: Sink, edit: Edit, measured: float, checked: bool) -> Parting:
     """Two constants: where they are assigned, else where they are computed or taken."""
     sources = sides.bench.source(edit.bench), sides.port.source(edit.port)
     takers = [op.taken_at if op is not None else None for op in (edit.user, edit.other_user)]
     lines = [
-        next((line for line in (reading.graph.assigned.get(source), made, used) if line is not None), None)
+        next((line for line in (constant_at(reading, source), made, used) if line is not None), None)
         for reading, source, made, used in (
-            (sides.port, sources[1], _line(sides.port.op(edit.port)), takers[0] or sink.line),
-            (sides.bench, sources[0], _line(sides.bench.op(edit.bench)), takers[1] or sink.other_line),
+            (sides.port, sources[1], line_of(sides.port.op(edit.port)), takers[0] or sink.line),
+            (sides.bench, sources[0], line_of(sides.bench.op(edit.bench)), takers[1] or sink.other_line),
         )
     ]
     return Parting(
@@ -227,6 +214,30 @@ def _of_constants(sides: Beside, sink: _Sink, edit: Edit, measured: float, check
         values=(edit.bench, edit.port),
         whole=sides.same_elements(sources[1], edit.port),
     )
+
+
+def _in_the_ports_axes(sides: Beside, edit: Edit) -> Done | None:
+    """What the benchmark's operator does; over which axes as the port's code counts them, whose channels lie elsewhere.
+
+    Only so two of them can be told apart that both say "axis 1".
+    """
+    done = sides.bench.done(edit.bench_op) if edit.bench_op is not None else None
+    if done is None or done.form is None or edit.bench_op is None or edit.port_op is None:
+        return done
+    here, there = (
+        side.array(op.inputs[0]) if op.inputs else None
+        for side, op in ((sides.bench, edit.bench_op), (sides.port, edit.port_op))
+    )
+    axes = done.form.settings.get("axes", (done.form.settings.get("axis"),))
+    if here is None or there is None or not isinstance(axes, tuple) or not all(isinstance(axis, int) for axis in axes):
+        return done
+    found = axes_in(here.shape, there.shape, [axis for axis in axes if isinstance(axis, int)])
+    if not found or not equal(there, laid_as(here, there.shape), sides.floor):
+        return done
+    settings = {**done.form.settings, **({"axes": found} if "axes" in done.form.settings else {"axis": found[0]})}
+    apply = done.form.apply
+    form = replace(done.form, settings=settings, apply=lambda value: apply(laid_as(value, here.shape)))
+    return replace(done, form=form)
 
 
 def _with_idle(sides: Beside, edit: Edit) -> Edit:
@@ -252,60 +263,6 @@ def _idle(reading: Reading, value: int, kind: str) -> Op | None:
             if done is not None and done.form is not None and done.form.family == "identity":
                 return op
     return None
-
-
-def _place(
-    side: Reading,
-    value: int,
-    own: Sequence[Location | None],
-    user: Op | None,
-    sink: Location | None,
-    truths: bool,
-    missing: bool,
-) -> Location | None:
-    """The line to change: the operator's own, else where the value is taken; where an operator made it, there."""
-    maker = side.graph.maker.get(value)
-    made = _line(maker)
-    first = (made,) if truths or (missing and maker is not None and _computes(maker)) else ()
-    taken_at = user.taken_at if user is not None else None
-    return next((line for line in (*own, *first, taken_at, sink, made) if line is not None), None)
-
-
-def _changed_at(port: Reading, edit: Edit) -> Location | None:
-    """The line that has the port's operator; one too many is no fault of how the framework's layer is built.
-
-    A function that does right where others call it is not to be changed, but its call.
-    """
-    op = edit.port_op
-    if op is None:
-        return None
-    others = (other for other in port.graph.ops if op.caller and other.line == op.line and other.caller != op.caller)
-    if any(all(map(port.is_known, other.outputs)) for other in others):
-        return op.caller
-    form = done.form if (done := port.done(op)) is not None else None
-    if op.set_at is not None and form is not None and form.family in _NUMBERS:
-        return op.set_at
-    return op.taken_at if edit.kind is EditKind.EXTRA or edit.crossed else op.line
-
-
-def _computes(op: Op) -> bool:
-    """Whether an operator makes new values, and not only parts or views of what it takes."""
-    row = op_kinds().get(op.kind)
-    return len(op.outputs) == 1 and not (row is not None and row.view)
-
-
-def _reshaped_at(port: Reading, edit: Edit) -> Location | None:
-    """Where the port gives a value, whose axes the benchmark permutes, its shape."""
-    if edit.bench_op is None or edit.bench_op.kind != "transpose":
-        return None
-    shaping = (op for op in port.graph.ops if op.kind == "reshape" and op.module is None)
-    return next((op.line for op in shaping if op.outputs and port.base(op.outputs[0]) == edit.port), None)
-
-
-def _are_truths(sides: Beside, edit: Edit) -> bool:
-    """Whether the two values say where something is masked."""
-    both = sides.bench.array(edit.bench), sides.port.array(edit.port)
-    return all(array is not None and array.dtype == np.bool_ and array.size > 1 for array in both)
 
 
 def _operand(sides: Beside, edit: Edit) -> Named | None:
@@ -373,7 +330,3 @@ def _given(sides: Beside, edit: Edit) -> Array | None:
         return None
     varying = [value for value in op.inputs if not reading.is_constant(reading.base(value))]
     return reading.array(varying[0]) if len(varying) == 1 else None
-
-
-def _line(op: Op | None) -> Location | None:
-    return op.line if op is not None else None

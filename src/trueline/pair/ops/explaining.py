@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +18,7 @@ from trueline.pair.ops.divergence import part
 from trueline.pair.ops.divergence_causes import parting_cause
 from trueline.pair.ops.explaining_values import Guess, guess
 from trueline.pair.ops.form_words import form_in_words, in_words, setting_of
+from trueline.pair.ops.mask_forms import are_turned
 from trueline.pair.ops.op_forms import form_of
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.parting import Parting, PartingKind
@@ -72,16 +73,24 @@ class Explanation:
 
 
 def explain_graphs(
-    bench: Graph, port: Graph, floor: float, coarse: Mapping[str, float] = _NOTHING, put: Put | None = None
+    bench: Graph,
+    port: Graph,
+    floor: float,
+    coarse: Mapping[str, float] = _NOTHING,
+    put: Put | None = None,
+    *,
+    whole: bool = True,
+    right: Collection[str] = (),
 ) -> list[Explanation]:
     """All reasons why the two blocks part; none where they do the same.
 
     ``coarse`` are kinds of operators that one side computes more coarsely, and by how much at most. ``put`` tries in
-    the running port what cannot be told from the operators.
+    the running port what cannot be told from the operators. ``whole``: they are the whole networks. ``right`` are
+    layers that are known to be given what they are to be given.
     """
     known = None
     explanations = []
-    partings = part(bench, port, floor, coarse)
+    partings = part(bench, port, floor, coarse, whole=whole, right=right)
     if put is not None and not all(parting.checked for parting in partings):
         partings = tried(bench, port, floor, put, partings)
     for parting in partings:
@@ -253,7 +262,7 @@ def _by_constants(parting: Parting, floor: float) -> Explanation:
     """A table, a mask or a position that is another one: where its numbers part, and what would make them equal."""
     there, here = parting.bench_value, parting.port_value
     assert there is not None and here is not None
-    mask = masked_otherwise(here, there)
+    mask = masked_otherwise(here, there) or are_turned(here, there)
     place = ""
     if there.size == here.size:
         flat = here.reshape(there.shape)

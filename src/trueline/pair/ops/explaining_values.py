@@ -14,11 +14,12 @@ from trueline.pair.ops.form_words import cause_of_form, cause_of_two
 from trueline.pair.ops.forms import ACTIVATIONS, Form, affine, cast, elementwise
 from trueline.pair.ops.layout_forms import moved
 from trueline.pair.ops.op_forms import form_of
-from trueline.pair.ops.same_values import Floats, equal, floats, level, sampled, spread_size
+from trueline.pair.ops.same_values import Floats, equal, floats, hidden, level, sampled, spread_size
 
 _MOST_KNOWN: Final = 24
 # In larger values it is not looked for moves of elements, which takes long.
 _MAX_MOVED_SIZE: Final = 1_000_000
+_ROOM: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class Guess:
 
 def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -> Guess | None:
     """The first explanation that reproduces the benchmark's value from what the port has."""
+    masked = hidden(port, bench)
+    if masked is not None:
+        # Both mask the same places: what they have at the others tells.
+        bench, port = bench[~masked], port.reshape(bench.shape)[~masked]
     few = dict(list(known.items())[:_MOST_KNOWN])
     # What goes element by element shows in some of them, the same ones of all.
     x, y = sampled(bench), sampled(port)
@@ -53,7 +58,9 @@ def guess(bench: Array, port: Array, known: Mapping[str, Array], floor: float) -
         lambda: _one_form(bench, port, floor, shifted=True),
     )
     with np.errstate(all="ignore"):
-        return next((guess for attempt in tries if (guess := attempt()) is not None), None)
+        found = (guess for attempt in tries if (guess := attempt()) is not None)
+        # What does not come out right is no explanation.
+        return next((guess for guess in found if guess.left <= _ROOM * floor), None)
 
 
 def _one_form(bench: Array, port: Array, floor: float, *, shifted: bool = False) -> Guess | None:

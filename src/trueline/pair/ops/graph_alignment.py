@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 from types import MappingProxyType
 from typing import Final
 
@@ -13,12 +13,14 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.pair.ops.additive_masks import masked_alike
 from trueline.pair.ops.edits import Edit, EditKind, Way
+from trueline.pair.ops.mask_forms import Shown, hide_the_same
 from trueline.pair.ops.op_graph import Op
 from trueline.pair.ops.reading import Reading
 from trueline.pair.ops.same_values import (
     Turn,
     equal,
     equal_but_masked,
+    hidden,
     level,
     reordered,
     sampled,
@@ -78,6 +80,7 @@ class Beside:
                 found = equal(self._sample(True, here, first), self._sample(False, there, second), self.floor * 4)
                 found = found and equal(second, first, self.floor)
                 found = found or masked_alike(second.reshape(first.shape), first)
+                found = found or (hidden(second, first) is not None and equal_but_masked(second, first, self.floor))
             self._same[here, there] = found
         return self._same[here, there]
 
@@ -149,6 +152,11 @@ class Beside:
         return frozenset(found)
 
     def _options(self, here: int, there: int, depth: int) -> Iterator[Way]:
+        if self.bench.is_known(here) and self.port.is_known(there):
+            # Each side has the other's value elsewhere: the same done with operands that differ says where.
+            for first, second in product(self.bench.ways(here), self.port.ways(there)):
+                if first.kind == second.kind and len(first.outputs) == len(second.outputs) == 1:
+                    yield from self._paired(here, there, first, second, depth)
         bench_ways = [] if self.bench.is_known(here) else list(self.bench.ways(here))
         port_ways = [] if self.port.is_known(there) else list(self.port.ways(there))
         for bench_op in bench_ways:
@@ -208,7 +216,8 @@ class Beside:
                 self.align(given[first], taken[second], depth)
             way = Way(0.0)
             for first, second in places:
-                way = way.beside(self.align(given[first], taken[second], depth).used(port_op, bench_op))
+                if not self._hide_the_same(given[first], taken[second]):
+                    way = way.beside(self.align(given[first], taken[second], depth).used(port_op, bench_op))
             spare = self._spare(given, taken, places)
             carried = self._carries(bench_op, port_op, places)
             real = [edit for edit in way.edits if edit.kind is not EditKind.LAYOUT]
@@ -253,6 +262,13 @@ class Beside:
                 return equal(done.again(given), made, self.floor)
         except (ValueError, IndexError):
             return False
+
+    def _hide_the_same(self, here: int, there: int) -> bool:
+        """Whether both are masks of the same places, one of truths and one that is added."""
+        first, second = self.bench.array(here), self.port.array(there)
+        if first is None or second is None or (first.dtype == np.bool_) == (second.dtype == np.bool_):
+            return False
+        return hide_the_same(second, first) is Shown.ALIKE
 
     def _is_coarse(self, bench_op: Op, port_op: Op, here: int, there: int) -> bool:
         """Whether one operator, on the same inputs, differs only by how coarsely it is computed."""
@@ -370,6 +386,8 @@ class Beside:
         first, second = self.bench.array(here), self.port.array(there)
         if first is None or second is None:
             return None
+        if self._hide_the_same(here, there):
+            return second
         if first.size != second.size:
             return self._repeated(first, there, second)
         base = self.bench.base(here)

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from trueline.kernel.array import Array
+from trueline.pair.ops.channels import laid_as
 from trueline.pair.ops.edits import Edit, EditKind
 from trueline.pair.ops.graph_alignment import Beside
 from trueline.pair.ops.op_graph import Op
@@ -38,10 +39,18 @@ def needed(sides: Beside, edits: Sequence[Edit], sink: tuple[int, int]) -> list[
             continue
         others = [other for other in left if other is not edit and other.port != edit.port]
         known = {other.port: array for other in others if (array := sides.bench.array(other.bench)) is not None}
-        made = _made(sides.port, edit.port, known, {})
-        if made is not None and made is not own and equal(made, wanted, _ROOM * sides.floor):
-            left = [other for other in left if other is not edit]
+        for laid in (False, True):
+            made = _made(sides.port, edit.port, _as_there(sides.port, known) if laid else known, {})
+            if made is not None and made is not own and equal(made, wanted, _ROOM * sides.floor):
+                left = [other for other in left if other is not edit]
+                break
     return left
+
+
+def _as_there(port: Reading, known: Mapping[int, Array]) -> dict[int, Array]:
+    """The benchmark's values with their channels where the port's code has them."""
+    own = {value: array for value in known if (array := port.array(value)) is not None}
+    return {value: laid_as(array, own[value].shape) if value in own else array for value, array in known.items()}
 
 
 def _fewest(sides: Beside, edits: Sequence[Edit], sink: tuple[int, int]) -> list[Edit] | None:

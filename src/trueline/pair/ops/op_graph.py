@@ -17,8 +17,9 @@ class Op:
 
     ``inputs`` and ``outputs`` are ids of values. ``kind`` is the operator's name in both frameworks, ``name`` what this
     one calls it. ``module`` is the layer's path as the benchmark names it, on both sides; None for an operator.
-    ``called`` is the line that calls the framework's layer which an operator is in; ``line`` builds that. ``caller`` is
-    the line that calls the function of the user's which it is in, ``set_at`` the one that assigns a number it takes.
+    ``line`` is where it would be changed: of a framework's own layer, where that was built; ``called`` is then where
+    the user's code calls it. ``caller`` is the line that calls the function of the user's which it is in, ``set_at``
+    the one that assigns a number it takes.
     """
 
     name: str
@@ -44,7 +45,8 @@ class Graph:
 
     A tensor that was written in place is another value from then on. ``inputs`` and ``outputs`` are those of the whole
     call; values that no op makes and that are no input are parameters (``names`` has theirs) or constants. ``assigned``
-    are the lines that give a module what it holds without training it.
+    are the lines that give a module what it holds without training it, ``made`` those where the user's code makes a
+    constant of data while it runs.
     """
 
     ops: Sequence[Op]
@@ -53,6 +55,7 @@ class Graph:
     outputs: tuple[int, ...]
     names: Mapping[int, str] = field(default_factory=dict)
     assigned: Mapping[int, Location] = field(default_factory=dict)
+    made: Mapping[int, Location] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = {value for op in self.ops for value in (*op.inputs, *op.outputs)}

@@ -39,7 +39,8 @@ class Parting:
     benchmark's operator took the value that the port has. ``beside`` are the values that an operator which is missing
     or too many takes besides the one that goes on. ``available`` is the port's name of the benchmark's value, where the
     port has it elsewhere; ``exchanged``: the benchmark has there what the port has here. ``values`` are
-    the ids of the two values; ``whole``: the port's is all that a module holds under its name. ``checked``: with the
+    the ids of the two values; ``whole``: the port's is all that a module holds under its name. ``constant``: no
+    operator makes the port's. ``checked``: with the
     benchmark's value put in here (and at the other places), the port's own operators lead to the benchmark's value.
     """
 
@@ -69,3 +70,4 @@ class Parting:
     values: tuple[int, int] | None = None
     whole: bool = False
     exchanged: bool = False
+    constant: bool = False

@@ -136,15 +136,21 @@ class Reading:
         # What was repeated on an axis that then is one with another does not repeat by itself.
         if first is None or given is None or without_ones(first.shape) != without_ones(given.shape):
             return value
-        op = self.op(value)
-        if op is None or op.kind != "expand" or not op.inputs:
+        op, here = self.op(value), self.array(value)
+        if op is None or here is None or not (op.kind == "expand" or (op.kind in _REPEATING and len(op.inputs) == 2)):
             return value
-        here, there = self.array(value), self.array(op.inputs[0])
-        if here is None or there is None or here.ndim < there.ndim:
-            return value
+        # A sum with nothing but zeros repeats, too.
+        return next((self.base(before) for before in op.inputs if self._repeats(before, here)), value)
+
+    def _repeats(self, before: int, here: Array) -> bool:
+        """Whether a value is an earlier one, repeated."""
+        there = self.array(before)
+        if there is None or here.ndim < there.ndim or here.size == there.size:
+            return False
         pairs = zip(reversed(here.shape), reversed(there.shape), strict=False)
-        fits = all(before in (after, 1) for after, before in pairs)
-        return self.base(op.inputs[0]) if fits and np.array_equal(np.broadcast_to(there, here.shape), here) else value
+        return all(own in (after, 1) for after, own in pairs) and np.array_equal(
+            np.broadcast_to(there, here.shape), here
+        )
 
     def done(self, op: Op) -> Done | None:
         """What the operator does, where that can be told."""

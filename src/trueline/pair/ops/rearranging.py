@@ -72,7 +72,38 @@ def _exchanged(sides: Beside, found: list[Parting]) -> list[Parting]:
                     break
         else:
             left.append(parting)
+    left = [_parts_exchanged(sides, parting) for parting in left]
     return [parting for place, parting in enumerate(left) if not any(_is_known(one, parting) for one in left[:place])]
+
+
+def _parts_exchanged(sides: Beside, parting: Parting) -> Parting:
+    """Two parts of one value, each taken where the benchmark takes the other, are exchanged where they are made."""
+    if parting.kind is not PartingKind.OTHER_INPUT or parting.exchanged or parting.values is None:
+        return parting
+    bench, port = parting.values
+    there = next((value for value in sides.bench.all if sides.same(value, port)), None)
+    here = next((value for value in sides.port.all if sides.same(bench, value)), None)
+    if here is None or there is None or not _are_parts(sides.port, here, port):
+        return parting
+    if not _users(sides.port, here) & _users(sides.bench, there) - _users(sides.bench, bench):
+        return parting
+    exchanged = exchange(sides, parting, (bench, there), (port, here))
+    return replace(exchanged, line=named(sides.port, port).line) if exchanged is not None else parting
+
+
+def _are_parts(reading: Reading, first: int, second: int) -> bool:
+    """Whether two values are made of one, in the same way, and are less than that."""
+    ops = reading.op(first), reading.op(second)
+    if ops[0] is None or ops[1] is None or ops[0].kind != ops[1].kind or len(ops[0].inputs) != 1:
+        return False
+    whole, part = reading.array(ops[0].inputs[0]), reading.array(first)
+    alike = reading.inputs(ops[0]) == reading.inputs(ops[1])
+    return alike and whole is not None and part is not None and part.size < whole.size
+
+
+def _users(reading: Reading, value: int) -> set[str]:
+    """The kinds of operators that take a value."""
+    return {op.kind for op in reading.graph.ops if value in map(reading.base, op.inputs)}
 
 
 def _is_known(known: Parting, parting: Parting) -> bool:

@@ -111,6 +111,20 @@ def equal_but_masked(value: Array, reference: Array, floor: float) -> bool:
     return level(here[~masked], there[~masked]) <= floor
 
 
+def hidden(value: Array, reference: Array) -> npt.NDArray[np.bool_] | None:
+    """Where two scores are masked, in the reference's shape; None where neither is, or each at other places.
+
+    By whatever number: what is masked says nothing, as long as it lies far enough from all else.
+    """
+    if value.size != reference.size or value.dtype.kind not in "fi" or reference.dtype.kind not in "fi":
+        return None
+    here, there = value.reshape(reference.shape) <= MASKED, reference <= MASKED
+    if not there.any() or there.all() or not np.array_equal(here, there):
+        return None
+    apart = (array is not None and _masked(floats(array)) is not None for array in (value, reference))
+    return there if all(apart) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Another order of axes: of a value in this shape, the axes in this order."""

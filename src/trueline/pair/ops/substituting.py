@@ -10,7 +10,7 @@ from trueline.apitable.opkinds import op_kinds
 from trueline.kernel.array import Array
 from trueline.pair.ops.op_graph import Graph
 from trueline.pair.ops.parting import Parting, PartingKind
-from trueline.pair.ops.sinks import sinks
+from trueline.pair.ops.sink_levels import sink_levels
 
 # The port's graph, with these values in place of what the operators of these numbers make.
 Put = Callable[[Mapping[int, Array]], Graph]
@@ -38,10 +38,10 @@ def _heals(bench: Graph, port: Graph, floor: float, put: Put, name: str, parting
     if not values:
         return False
     try:
-        after = sinks(bench, put(values))
+        after = sink_levels(bench, put(values))
     except SideTrouble:
         return False
-    wrong = sinks(bench, port).beyond(floor)
+    wrong = sink_levels(bench, port).beyond(floor)
     mine = {sink for sink in wrong if sink[0] == name}
     return bool(mine) and not mine & after.beyond(floor)
 

@@ -13,7 +13,7 @@ import numpy as np
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.pair.ops.forms import Form
-from trueline.pair.ops.same_values import Floats, equal, floats, level
+from trueline.pair.ops.same_values import MASKED, Floats, equal, floats, level
 
 Axes = tuple[int, ...]
 
@@ -193,7 +193,9 @@ def masked(given: Array, made: Array, floor: float) -> Form | None:
         return None
     x, y = floats(given).reshape(-1), floats(made).reshape(-1)
     with np.errstate(all="ignore"):
-        kept = np.abs(x - y) <= floor * max(float(np.max(np.abs(x))), 1e-30)
+        # What is masked already is no scale for what is not.
+        seen = np.abs(x[(x > MASKED) & np.isfinite(x)])
+        kept = (np.abs(x - y) <= floor * max(float(seen.max(initial=0.0)), 1e-30)) | (x == y)
     if kept.all() or kept.mean() < 1 - _MOST_CONSTANT:
         return None
     put = y[~kept]

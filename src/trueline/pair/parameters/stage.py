@@ -8,11 +8,13 @@ from math import prod
 
 import numpy as np
 
+from trueline.model.finding import Certainty
 from trueline.model.message import Message, message
 from trueline.model.report import Table
 from trueline.model.run import ParamInfo
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.aligning.param_pair import ParamPair
+from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.precision import shorter_weights
 from trueline.pair.parameters.shapes import shape_blames
@@ -108,6 +110,11 @@ def _pairs(aligned: Aligned) -> Iterator[Blame]:
         if (pair.bench.shared_with is None) is not (pair.port.shared_with is None) and _tells_sharing(aligned, pair):
             text = message("pair_stage.sharing", name=pair.port.name)
             yield _of_pair(aligned, pair, Cause.SHARING, text, pair.bench.shared_with, pair.port.shared_with)
+    for pieces in aligned.pieces:
+        if _trained_otherwise(pieces):
+            # Of some frozen pieces, too: the whole is trained, or not, as one.
+            cause = Cause.FROZEN if any(tensor.trainable for tensor in pieces.bench) else Cause.NOT_FROZEN
+            frozen.setdefault(cause, []).append(_as_pair(aligned, pieces))
     for (bench, port), pairs in typed.items():
         name, count = pairs[0].port.name, len(pairs)
         text = message("pair_stage.dtype", name=name, count=count, bench=bench, port=port)
@@ -129,6 +136,20 @@ def _pairs(aligned: Aligned) -> Iterator[Blame]:
 def _tells_sharing(aligned: Aligned, pair: ParamPair) -> bool:
     """MindSpore keeps a shared parameter under one name only."""
     return pair.port.name not in aligned.port.aliases.values() and pair.bench.name not in aligned.bench.aliases.values()
+
+
+def _trained_otherwise(pieces: Pieces) -> bool:
+    """Whether some of a tensor is trained on one side only."""
+    tensors = (*pieces.bench, *pieces.port)
+    return not any(tensor.buffer for tensor in tensors) and len({tensor.trainable for tensor in tensors}) > 1
+
+
+def _as_pair(aligned: Aligned, pieces: Pieces) -> ParamPair:
+    """The first of the pieces that is trained otherwise, beside what it is a piece of."""
+    bench = pieces.bench[0]
+    place = next((at for at, tensor in enumerate(pieces.port) if tensor.trainable is not bench.trainable), 0)
+    paths = pieces.bench_paths(aligned.bench)[0], pieces.port_paths(aligned.port)[place]
+    return ParamPair(bench, pieces.port[place], *paths, None, Certainty.LIKELY)
 
 
 def _by_module(pairs: Iterable[ParamPair]) -> list[list[ParamPair]]:
@@ -194,6 +215,15 @@ def _table(aligned: Aligned) -> Table:
                 _both(_trained(pair.bench), _trained(pair.port)),
             ]
         )
+    for pieces in aligned.pieces:
+        if _trained_otherwise(pieces):
+            marked.add(len(rows))
+        sides = (pieces.bench, pieces.port)
+        names, shapes, dtypes, trained = (
+            [", ".join(dict.fromkeys(map(said, side))) for side in sides]
+            for said in (_name, _shape_of, _dtype, _trained)
+        )
+        rows.append([*names, _both(*shapes), _both(*dtypes), _both(*trained)])
     for left, place in ((aligned.only_bench, 0), (aligned.only_port, 1)):
         for lone in left:
             marked.add(len(rows))
@@ -201,6 +231,18 @@ def _table(aligned: Aligned) -> Table:
             rows.append([*names, _shape(lone.shape), lone.dtype, _trained(lone)])
     title = message("pair_stage.parameter_table")
     return Table(title, [message(f"pair_stage.column_{column}") for column in columns], rows, frozenset(marked))
+
+
+def _name(parameter: ParamInfo) -> str:
+    return parameter.name
+
+
+def _shape_of(parameter: ParamInfo) -> str:
+    return _shape(parameter.shape)
+
+
+def _dtype(parameter: ParamInfo) -> str:
+    return parameter.dtype
 
 
 def _both(a: str, b: str) -> str:

@@ -23,23 +23,29 @@ Undo = Literal["all"] | Sequence[int]
 class InnerSpec:
     """One call of a layer in a block: ``name`` is the benchmark's for it, ``outs`` what it is known to give.
 
-    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer.
+    ``taken`` are the places of its inputs among the benchmark's, where it takes fewer or more; ``like`` the shapes of
+    those.
     """
 
     path: str
     name: str
     outs: Sequence[Array] | None
     taken: Sequence[int] | None
+    like: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order."""
+    """One call of a block on given inputs, and the calls of layers in it, those of one layer in order.
+
+    ``like`` are the shapes of what the benchmark's gives out.
+    """
 
     path: str
     call: int
     inputs: Sequence[Array]
     inner: Sequence[InnerSpec] = ()
+    like: Sequence[Sequence[int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

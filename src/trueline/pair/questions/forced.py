@@ -65,7 +65,9 @@ class ForcedCall:
     """One call as it ran; ``parent`` is the place of the one that it was made in.
 
     ``unfit`` are the shapes of its inputs and of the benchmark's, which could not be given; ``counts`` how many outputs
-    there are here and there, where not as many; ``loose``: an output was passed on as it is.
+    there are here and there, where not as many; ``loose``: an output was passed on as it is. ``masks`` are
+    the benchmark's masks by their places among the inputs, written as the port writes its own, ``doubted`` those that
+    are right only if whoever takes them reads them so.
     """
 
     path: str
@@ -77,6 +79,8 @@ class ForcedCall:
     shapes: list[Reshaped] = field(default_factory=list)
     counts: tuple[int, int] | None = None
     loose: bool = False
+    masks: dict[int, Array] = field(default_factory=dict)
+    doubted: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

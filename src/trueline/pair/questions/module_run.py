@@ -50,7 +50,7 @@ class Ran:
     """What a module gave: its outputs, and the gradients at its inputs and parameters where they were asked for.
 
     ``after`` are its buffers after a run in training mode, ``dtypes`` those of its tensors. ``failed`` is why it could
-    not be run.
+    not be run. ``dropped`` are the values that dropouts were given, in order: None where they cannot be seen.
     """
 
     outputs: Sequence[Array] = ()
@@ -59,6 +59,7 @@ class Ran:
     after: Mapping[str, Array] = field(default_factory=dict)
     dtypes: Sequence[str] = ()
     failed: str = ""
+    dropped: Sequence[Array | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class RunModule(Question[Ran]):
     """Run the module at ``path``, with ``change`` a changed copy of it; the side's model is afterwards as it was.
 
     ``lacking`` are tensors for what the changed module has and the side's own has not. With ``dropout`` dropout drops;
-    numbers are how much each one does, in the order in which they are called.
+    numbers are how much each one does, in the order in which they are called. With ``masks`` each multiplies what it is
+    given, in that order, by its mask instead, or by nothing.
     """
 
     path: str
@@ -77,4 +79,5 @@ class RunModule(Question[Ran]):
     change: Change = UNCHANGED
     lacking: Mapping[str, Array] = field(default_factory=dict)
     dropout: bool | Sequence[float] = False
+    masks: Sequence[Array | None] | None = None
     seed: int = 0

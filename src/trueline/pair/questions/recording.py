@@ -50,8 +50,8 @@ class Recording:
 
     ``gradients`` gives for the place of an output the place of the gradient that came back to it; ``grads`` are the
     parameters' by path. ``drops`` is every dropout in order: the call that it was made in, and how much it would drop;
-    ``drop_lines`` are the user's lines that called for them. ``returned`` is known where
-    nothing ran backward.
+    ``drop_lines`` are the user's lines that called for them, ``lines`` those that made the calls. ``returned`` is known
+    where nothing ran backward.
     """
 
     train: bool
@@ -65,6 +65,11 @@ class Recording:
     drop_lines: Sequence[Location | None] = ()
     returned: Returned | None = None
     backward: bool = True
+    lines: Sequence[Location | None] = ()
+
+    def line(self, place: int) -> Location | None:
+        """The user's line that made a call."""
+        return self.lines[place] if place < len(self.lines) else None
 
     @cached_property
     def by_name(self) -> dict[tuple[str, int], Call]:
