@@ -9,6 +9,7 @@ from adapters.observing import make_batches
 from adapters.subjects.protocol import Array, Subject
 
 from trueline.adapters.nouns import OpCall
+from trueline.model.location import Location
 
 ARRAY = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
@@ -88,3 +89,14 @@ def test_watching_ops_changes_no_loss(subject: Subject) -> None:
             return [subject.train_step(network, [optimizer], batch) for batch in batches]
 
     assert train(watching=False) == train(watching=True)
+
+
+def test_a_tensor_made_of_data_is_told_with_its_line_inside_the_block_only(subject: Subject) -> None:
+    told: list[tuple[object, Location | None]] = []
+    with subject.adapter.ops.making(lambda tensor, line: told.append((tensor, line))):
+        made = subject.tensor(ARRAY)
+    subject.tensor(ARRAY)
+    ((tensor, line),) = told
+    np.testing.assert_array_equal(subject.array(tensor), subject.array(made))
+    assert line is not None
+    assert line.file == inspect.getfile(type(subject))

@@ -108,6 +108,7 @@ def test_every_question_has_a_limit(folder: Path, asked: tuple[str, ...]) -> Non
     out, complaint = child.communicate()
     assert child.returncode == 2, complaint
     assert out == ""
+    assert len(complaint.splitlines()) > 1, complaint
     waiting, *_, last = complaint.splitlines()
     assert waiting.startswith("waiting for an answer of") and "mine:" in waiting
     assert NEVER in last and last.startswith("trueline: ")

@@ -25,7 +25,7 @@ class Started:
     def found(self, bench: str, port: str) -> StageResult:
         there, here = (self._side(f"torch_initial:{bench}"), self._side(f"mindspore_initial:{port}"))
         aligned = align_sides(there.describe(), here.describe())
-        return initial_stage(there, here, aligned, built_weights(there, here))
+        return initial_stage(there, here, aligned, built_weights((there, here), (there.describe(), here.describe())))
 
     def _side(self, text: str) -> Side:
         if text not in self._sides:

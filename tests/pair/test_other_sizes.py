@@ -60,6 +60,6 @@ def test_sizes_keep_batch_and_channels() -> None:
         return [each[0].shape for each in other_sizes([np.zeros((2, 3, size, size), np.float32)])]
 
     assert sides(16) == [(2, 3, 17, 17), (2, 3, 32, 32)]
-    assert sides(224) == [(2, 3, 141, 141), (2, 3, 128, 128)]
-    assert sides(225) == [(2, 3, 140, 140), (2, 3, 128, 128)]
+    assert sides(224) == [(2, 3, 85, 85), (2, 3, 64, 64)]
+    assert sides(225) == [(2, 3, 84, 84), (2, 3, 64, 64)]
     assert other_sizes([np.zeros((2, 3), np.float32)]) == []

@@ -5,12 +5,16 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import NoneType
+from typing import Final
 
 from trueline.adapters.nouns import Value
 from trueline.model.describing import described, holds
 
 # Bounds a value that holds itself.
 _MAX_DEPTH = 8
+# Most of what modules are given besides tensors holds nothing.
+_NO_CONTAINERS: Final = frozenset((NoneType, bool, int, float, str))
 
 
 def leaves(
@@ -20,7 +24,7 @@ def leaves(
     if holds(is_tensor, value):
         yield at or "0", value
         return
-    if depth >= _MAX_DEPTH or value is None:
+    if depth >= _MAX_DEPTH or type(value) in _NO_CONTAINERS:
         return
     try:
         items = _items(value)
@@ -57,12 +61,15 @@ def replaced(
     """The same structure, each tensor of it replaced by what ``replacement`` gives for its index and itself."""
     if is_tensor(value):
         return replacement(at or "0", value)
-    if depth >= _MAX_DEPTH or value is None:
+    kind = type(value)
+    if depth >= _MAX_DEPTH or kind in _NO_CONTAINERS:
         return value
 
     def inside(name: object, item: Value) -> Value:
         return replaced(item, is_tensor, replacement, at=f"{at}.{name}" if at else str(name), depth=depth + 1)
 
+    if kind is list or kind is tuple:
+        return kind([inside(place, item) for place, item in enumerate(value)])
     if isinstance(value, Mapping):
         made = {name: inside(name, item) for name, item in value.items()}
         return made if type(value) is dict else _like(value, made)

@@ -178,7 +178,7 @@ class _Pairing:
         stages = [data_stage(bench, port, self.parts)]
         progress("parameters")
         # What the factories drew is to be seen before it is overwritten.
-        built = built_weights(bench, port)
+        built = built_weights((bench, port), self.described)
         self._give_weights(inputs)
         seen = (
             bench.answer(Record(inputs, train=False, send=True)),

@@ -12,6 +12,7 @@ from adapters.numpy_toy.build import PACKAGE
 from trueline.adapters.lines import user_line
 from trueline.adapters.nouns import Alter, OpCall
 from trueline.adapters.patching import Patches
+from trueline.model.location import Location
 
 
 @contextmanager
@@ -39,6 +40,25 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
     patches = Patches()
     patches.wrap(framework, "op", make_forward)
     patches.wrap(framework, "pull_back", make_backward)
+    try:
+        yield
+    finally:
+        patches.remove()
+
+
+@contextmanager
+def making(callback: Callable[[Any, Location | None], None]) -> Iterator[None]:
+    """Tell every tensor that is made of data inside the block."""
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def init(tensor: Any, *args: Any, **kwargs: Any) -> None:
+            original(tensor, *args, **kwargs)
+            callback(tensor, user_line(PACKAGE))
+
+        return init
+
+    patches = Patches()
+    patches.wrap(framework.Tensor, "__init__", make)
     try:
         yield
     finally:

@@ -134,12 +134,15 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
         for buffer in values.tensors(module)
         if not buffer.trainable
     ]
-    module.set_train(train)
+    if any(mode is not train for _, mode in modes):
+        module.set_train(train)
     try:
         yield
     finally:
         for cell, mode in modes:
-            cell.set_train(mode)
+            # Setting it reaches all that a cell holds: most have it by then.
+            if bool(cell.training) is not mode:
+                cell.set_train(mode)
         for parameter, name in names:
             if parameter.name != name:
                 parameter.name = name

@@ -100,12 +100,27 @@ pynative: Final[Value] = api._pynative_executor
 # What a function or a cell goes through that is differentiated in PyNative mode: forward, then backward.
 PYNATIVE_FORWARD: Final[Attribute] = (composite, "_pynative_forward_run")
 PYNATIVE_BACKWARD: Final[Attribute] = (composite, "_pynative_func_grad_backward")
+# A function run forward with what a gradient needs; None where the versions differ.
+GRADIENT_FORWARD: Final[Callable[..., Value] | None] = getattr(composite, "_pynative_func_grad_forward", None)
 # The block in which no operator is recorded for a gradient.
 NoGrad: Final[type] = api._no_grad
 # The base of a user's autograd functions; None before 2.6.
 AutogradFunction: Final[type | None] = _Function
 # The autograd node that made a tensor; None where no gradient comes back to it.
 grad_node: Final[Callable[[Value], Value]] = attrgetter("_grad_node")
+
+
+def pulled_back(
+    function: Callable[..., Value], inputs: tuple[Value, ...], places: tuple[int, ...], weights: Value, sens: Value
+) -> Value:
+    """The gradients of a function that has just run forward, from what stands at its outputs."""
+    asked = composite._Grad(
+        get_by_list=bool(weights), sens_param=True, get_by_position=bool(places), get_all=False, has_aux=False
+    )
+    asked.pynative_ = True
+    return api._convert_python_data(
+        composite._pynative_func_grad_backward(function, asked, weights, places or None, False, *inputs, sens)
+    )
 
 
 def grad_node_or_none(value: Value) -> Foreign:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -55,7 +54,7 @@ def without_dropout(root: Network, share: Share = nothing, instead: Instead | No
     plain = ops.dropout
     for name in _PRIMITIVES:
         patches.wrap(getattr(ops, name), "__call__", lambda original: _primitive(original, dropping))
-    for owner, name in _functions(len(sys.modules)):
+    for owner, name in _functions():
         patches.wrap(owner, name, dropping.function)
     for kind in {type(cell) for _, cell in values.modules(root) if drops_by_name(type(cell))}:
         patches.wrap(kind, "construct", dropping.module(plain))
@@ -67,15 +66,24 @@ def without_dropout(root: Network, share: Share = nothing, instead: Instead | No
         patches.remove()
 
 
+_looked: set[int] = set()
+_found: list[tuple[ModuleType, str]] = []
+
+
+def _functions() -> list[tuple[ModuleType, str]]:
+    """Where the framework's functions that drop values stand; mint has own names for them."""
+    for owner in (ops, *internals.python_modules()):
+        # Each module is looked through once: there are more than a thousand.
+        if id(owner) not in _looked:
+            _looked.add(id(owner))
+            _found.extend((owner, name) for name, value in list(vars(owner).items()) if id(value) in _dropping())
+    return _found
+
+
 @cache
-def _functions(_: int) -> list[tuple[ModuleType, str]]:
-    """Where the framework's functions that drop values stand, with so many modules loaded; mint has own names."""
-    functions = [getattr(internals.nn_func, name, None) for name in internals.DROPOUT_FUNCTIONS]
-    known = {id(function) for function in functions if function is not None}
-    owners = {id(owner): owner for owner in (ops, *internals.python_modules())}
-    return [
-        (owner, name) for owner in owners.values() for name, value in list(vars(owner).items()) if id(value) in known
-    ]
+def _dropping() -> frozenset[int]:
+    functions = (getattr(internals.nn_func, name, None) for name in internals.DROPOUT_FUNCTIONS)
+    return frozenset(id(function) for function in functions if function is not None)
 
 
 def _primitive(original: Function, dropping: Dropping) -> Function:

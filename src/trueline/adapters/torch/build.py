@@ -134,12 +134,14 @@ def modes_kept(module: Network, train: bool) -> Iterator[None]:
     """Run in the given mode, then restore modes and buffers."""
     modes = [(part, part.training) for part in module.modules()]
     buffers = {name: value.clone() for name, value in module.named_buffers()}
-    module.train(train)
+    if any(mode is not train for _, mode in modes):
+        module.train(train)
     try:
         yield
     finally:
         for part, mode in modes:
-            part.training = mode
+            if part.training is not mode:
+                part.training = mode
         with torch.no_grad():
             for name, value in module.named_buffers():
                 value.copy_(buffers[name])

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from trueline.adapters.guest.faults import said_for
-from trueline.adapters.nouns import Network, OpCall, Value
+from trueline.adapters.nouns import Network, OpCall, Tensor, Value
 from trueline.adapters.tree import leaves, replaced
 from trueline.kernel import UnsupportedDtype, distance
 from trueline.kernel.array import Array
@@ -222,19 +222,22 @@ class _Forcing:
                 for gradient, output in laid
             ]
 
+        tensors = list(self._values.tensors(module))
+        statistics = [tensor for tensor in tensors if tensor.buffer or not tensor.trainable]
+        # All of the model is held still already; what a unit changes in itself is put back before it runs again.
+        held = self._adapter.build.undisturbed(module, self._question.train) if statistics else nullcontext()
         if not self._question.backward:
-            with self._adapter.build.undisturbed(module, self._question.train):
+            with held:
                 result = run(*given)
-                arrays = [("buffer", name, array) for name, array in self._buffers(module).items()]
+                arrays = [("buffer", name, array) for name, array in self._read(statistics).items()]
             self._look_at(spec, call, arrays, [])
             return result
-        tensors = (tensor for tensor in self._values.tensors(module) if not tensor.buffer and tensor.trainable)
-        named = {tensor.name: tensor.value for tensor in tensors}
-        with self._adapter.build.undisturbed(module, self._question.train):
+        named = {tensor.name: tensor.value for tensor in tensors if not tensor.buffer and tensor.trainable}
+        with held:
             pulled = self._adapter.autograd.vjp(
                 run_once, [given[place] for place in single], list(named.values()), fitting
             )
-            after = self._buffers(module)
+            after = self._read(statistics)
         # What holds no numbers here has no gradient, whatever the benchmark's has: as a mask may be true or added.
         gradients = [
             ("gin", str(place), array)
@@ -264,11 +267,11 @@ class _Forcing:
             elif array is not None and kind == "gin" and gout and call.unfit is None and np.any(array):
                 call.checks.append(Measured(kind, name, 1.0, 0.0, True, array.dtype.name))
 
-    def _buffers(self, module: Network) -> dict[str, Array]:
-        buffers = (tensor for tensor in self._values.tensors(module) if tensor.buffer or not tensor.trainable)
+    def _read(self, statistics: Sequence[Tensor]) -> dict[str, Array]:
+        """The numbers of floating tensors, as they are now."""
         return {
             tensor.name: self._values.to_numpy(tensor.value, copy=True)
-            for tensor in buffers
+            for tensor in statistics
             if "float" in self._values.dtype(tensor.value)
         }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -112,6 +112,8 @@ class _Taking:
         self.templates: dict[tuple[str, int], Template] = {}
         self.taken: dict[tuple[str, int], Sequence[tuple[int, ...]]] = {}
         self.outputs: dict[str, GivenOut] = {}
+        self._likes: dict[str, Value] = {}
+        self._layers = frozenset(_layers(host)) if far != 1 else frozenset()
         self.drops: list[tuple[int | None, float]] = []
         self.drop_lines: list[Location | None] = []
 
@@ -138,7 +140,7 @@ class _Taking:
             output = proceed(*args, **kwargs)
         finally:
             open_calls.pop()
-        if self._far != 1 and self._is_layer(module):
+        if id(module) in self._layers:
             output = replaced(output, self._values.is_tensor, self._moved)
         outs = tuple(self._take(tensor) for tensor in self._tensors(output))
         self.calls[place] = replace(self.calls[place], outs=outs)
@@ -151,11 +153,6 @@ class _Taking:
         self.drop_lines.append(user_line(self._host.adapter.build.package()))
         self.drops.append((self._counting.open[-1] if self._counting.open else None, share))
         return 0.0
-
-    def _is_layer(self, module: Network) -> bool:
-        """Whether a module has tensors, and none inside it has."""
-        below = (inner for path, inner in self._values.modules(module) if path)
-        return any(self._values.tensors(module)) and not any(any(self._values.tensors(inner)) for inner in below)
 
     def _moved(self, _: str, tensor: Value) -> Value:
         """Far out; of every second sample all negative, which a maximum over many values else never is."""
@@ -191,9 +188,16 @@ class _Taking:
         """How an output is put together, for whoever is to give another in its place."""
         if path not in self.outputs:
             tensors = self._tensors(output)
-            likes = [self._values.from_numpy(np.empty(0, np.float32), like=tensor) for tensor in tensors]
+            likes = [self._like(tensor) for tensor in tensors]
             shapes = [self._values.shape(tensor) for tensor in tensors]
             self.outputs[path] = GivenOut(Template.of((output,), {}, self._values.is_tensor), likes, shapes)
+
+    def _like(self, tensor: Value) -> Value:
+        """An empty tensor of the same kind, for which the first of its type stands."""
+        dtype = self._values.dtype(tensor)
+        if dtype not in self._likes:
+            self._likes[dtype] = self._values.from_numpy(np.empty(0, np.float32), like=tensor)
+        return self._likes[dtype]
 
     def _await_gradients(self, tensors: Sequence[Value], places: Sequence[int]) -> None:
         if self._backward and not self.light:
@@ -211,6 +215,22 @@ class _Taking:
                 self.shapes.append((self.arrays[-1].dtype.name, self.arrays[-1].shape))
 
         self._host.adapter.hooks.on_gradient(tensor, keep)
+
+
+def _layers(host: Host) -> Iterator[int]:
+    """The modules that have tensors, and hold none that has, by identity."""
+    modules = {path: id(module) for path, module in host.adapter.values.modules(host.model)}
+    above = [list(_above(tensor.name, modules)) for tensor in host.adapter.values.tensors(host.model)]
+    holders = {paths[0] for paths in above if paths}
+    return (modules[path] for path in holders - {path for paths in above for path in paths[1:]})
+
+
+def _above(name: str, modules: Mapping[str, int]) -> Iterator[str]:
+    """The modules that a tensor is in, the innermost first."""
+    while name:
+        name = name.rpartition(".")[0]
+        if name in modules:
+            yield name
 
 
 def _same(a: Array, b: Array) -> bool:

@@ -70,11 +70,11 @@ class Built:
     port: Mapping[str, Array] | None
 
 
-def built_weights(bench: Side, port: Side) -> Built:
+def built_weights(sides: tuple[Side, Side], described: tuple[Described, Described]) -> Built:
     """What both sides have drawn as they were built."""
     found: list[dict[str, Array] | None] = []
-    for side in (bench, port):
-        names = [parameter.name for parameter in side.describe().parameters if "float" in parameter.dtype]
+    for side, known in zip(sides, described, strict=True):
+        names = [parameter.name for parameter in known.parameters if "float" in parameter.dtype]
         numbers = side.answer(BuiltWeights(names))
         found.append(dict(zip(names, numbers, strict=True)) if numbers is not None else None)
     return Built(*found)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from trueline.model.location import Location
 from trueline.model.run import ModuleInfo, ParamInfo
 from trueline.pair.questions.question import Question
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Described:
     """A model as its framework's checkpoints see it.
 
@@ -31,7 +32,7 @@ class Described:
     takes: tuple[str, ...] | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def types(self) -> dict[str, str]:
         """The type of each module, by path."""
         return {module.path: module.type for module in self.modules}
@@ -43,14 +44,17 @@ class Described:
 
     def built_at(self, path: str | None) -> Location | None:
         """The user's line that built a module."""
-        return next((module.built_at for module in self.modules if module.path == path), None)
+        return self._lines.get(path) if path is not None else None
 
     def place_of(self, path: str) -> Location | None:
         """The line that built a module, or else the nearest one around it of which that is known."""
-        lines = {module.path: module.built_at for module in self.modules}
-        while path and lines.get(path) is None:
+        while path and self._lines.get(path) is None:
             path = path.rpartition(".")[0]
-        return lines.get(path)
+        return self._lines.get(path)
+
+    @cached_property
+    def _lines(self) -> dict[str, Location | None]:
+        return {module.path: module.built_at for module in self.modules}
 
     def own(self, module: ModuleInfo) -> Iterator[ParamInfo]:
         """The parameters and buffers of one module itself, without those of the modules in it."""

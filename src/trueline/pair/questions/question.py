@@ -29,6 +29,7 @@ _PLAIN: Final[Mapping[object, tuple[type, ...]]] = {
     None: (types.NoneType,),
     types.NoneType: (types.NoneType,),
 }
+_AS_THEY_ARE: Final = frozenset((str, int, float, bool, types.NoneType))
 
 
 class Question(Generic[Answer]):
@@ -55,7 +56,13 @@ def unpack(kind: type[Answer], content: Json, arrays: Sequence[Array]) -> Answer
 
 
 def _written(value: object, arrays: list[Array]) -> Json:
-    if value is None or isinstance(value, str | int | float):
+    kind = type(value)
+    if kind in _AS_THEY_ARE:
+        return cast(Json, value)
+    names = _fields(cast(Hashable, kind))
+    if names is not None:
+        return {name: _written(getattr(value, name), arrays) for name in names}
+    if isinstance(value, str | int | float):
         return value
     if isinstance(value, list | tuple):
         return [_written(item, arrays) for item in value]
@@ -69,9 +76,15 @@ def _written(value: object, arrays: list[Array]) -> Json:
     if hasattr(value, "to_json"):
         shape: Json = value.to_json()
         return shape
-    if dataclasses.is_dataclass(value):
-        return {field.name: _written(getattr(value, field.name), arrays) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} does not travel")
+
+
+@cache
+def _fields(kind: Hashable) -> tuple[str, ...] | None:
+    """What of a dataclass travels field by field; None for what is written in another way."""
+    if kind is Location or hasattr(kind, "to_json") or not dataclasses.is_dataclass(kind):
+        return None
+    return tuple(field.name for field in dataclasses.fields(cast(type, kind)))
 
 
 @cache
