@@ -222,10 +222,11 @@ class StepEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class SchedulerEvent(Event):
-    """A learning rate schedule has stepped."""
+    """A learning rate schedule has stepped; ``optimizer`` is whose rate it sets, where that is known."""
 
     kind: str | None
     lr: Sequence[Json]
+    optimizer: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,11 @@ class UpdateObserver(SilentObserver):
         optimizer = getattr(scheduler, "optimizer", None)
         rates = [group.settings.get("lr") for group in self._values.groups(optimizer)] if optimizer is not None else []
         self._kept.event(
-            EventName.SCHEDULER, kind=type(scheduler).__name__, lr=rates, **self._line_of(EventName.SCHEDULER)
+            EventName.SCHEDULER,
+            kind=type(scheduler).__name__,
+            lr=rates,
+            optimizer=self._optimizer(optimizer) if optimizer is not None else None,
+            **self._line_of(EventName.SCHEDULER),
         )
 
     # ---- what else is told

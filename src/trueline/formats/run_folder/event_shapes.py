@@ -291,9 +291,10 @@ class _Step(Shape, kw_only=True, gc=False):
 class _Scheduler(Shape, kw_only=True, gc=False):
     kind: str | UnsetType = UNSET
     lr: list[Setting]
+    optimizer: Count | None = None
 
     def event(self, written: JsonObject) -> events.SchedulerEvent:
-        return events.SchedulerEvent(*self.common(written), _given(self.kind), self.lr)
+        return events.SchedulerEvent(*self.common(written), _given(self.kind), self.lr, self.optimizer)
 
 
 class _Modes(Shape, kw_only=True, gc=False):
