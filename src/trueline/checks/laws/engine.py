@@ -57,10 +57,10 @@ def _listen(rank: RankFolder) -> dict[type[Law], Heard]:
     return found
 
 
-def judged(run: Run, item: str, *laws: type[Law], decides: bool = False) -> Iterator[Finding]:
+def judged(run: Run, *laws: type[Law], kept: str, unseen: str, decides: bool = False) -> Iterator[Finding]:
     """What an item's laws have found in all ranks: the first breach of a law at a place, or how much was looked at.
 
-    The item has the sentences ``laws_kept`` and ``laws_unseen``; ``decides`` says whether its laws are all of it.
+    ``kept`` and ``unseen`` are the item's sentences where there is none; ``decides``: its laws are all of the item.
     """
     looked = {kind.__name__: 0 for kind in laws}
     said: set[tuple[str, str | None, int | None, str | None]] = set()
@@ -79,11 +79,11 @@ def judged(run: Run, item: str, *laws: type[Law], decides: bool = False) -> Iter
     evidence = [dict(looked)]
     total = sum(looked.values())
     if decides and all(looked.values()):
-        yield none(f"{item}.laws_kept", evidence=evidence, looked=total)
+        yield none(kept, evidence=evidence, looked=total)
     elif total:
-        yield undecided(f"{item}.laws_kept", evidence=evidence, looked=total)
+        yield undecided(kept, evidence=evidence, looked=total)
     else:
-        yield undecided(f"{item}.laws_unseen")
+        yield undecided(unseen)
 
 
 def _finding(breach: Breach, rank: int | None) -> Finding:

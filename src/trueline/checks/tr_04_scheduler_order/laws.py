@@ -48,4 +48,4 @@ class SteersTheOptimizerInUse(Law):
 @check("tr.04", decides=False)
 def from_laws(run: Run) -> Iterator[Finding]:
     """A schedule that goes on steering an optimizer that no longer updates."""
-    yield from judged(run, "tr_04", SteersTheOptimizerInUse)
+    yield from judged(run, SteersTheOptimizerInUse, kept="tr_04.laws_kept", unseen="tr_04.laws_unseen")
