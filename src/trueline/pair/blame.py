@@ -148,7 +148,8 @@ class Blame:
     ``measured`` is how far apart the two are there, relative to the benchmark's scale, ``limit`` how far noise brings
     them, ``left`` how far apart they are once the change was tried. ``latent``: no effect on ordinary inputs.
     ``change`` is what was tried where it is one to the module itself.
-    ``general`` is the message without the module, where other modules may have the same.
+    ``general`` is the message without the module, where other modules may have the same. ``unfelt``: what it says of a
+    part does not show in the whole, or cannot be judged there.
     """
 
     stage: Stage
@@ -169,6 +170,7 @@ class Blame:
     evidence: Sequence[Any] = field(default_factory=tuple)
     change: Change | None = field(default=None, compare=False)
     general: Message | None = None
+    unfelt: bool = False
 
     @property
     def edit_alone(self) -> Message | None:

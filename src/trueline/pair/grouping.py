@@ -143,7 +143,7 @@ def _part(stage: Stage) -> Stage:
 
 def differs(blame: Blame) -> bool:
     """Whether numbers on ordinary inputs show a difference, and not only how the two are built."""
-    if blame.latent:
+    if blame.latent or blame.unfelt:
         return False
     if blame.stage is Stage.DATA:
         # Between other shapes nothing can be measured.
@@ -157,7 +157,7 @@ def differs(blame: Blame) -> bool:
 
 def counts(blame: Blame) -> bool:
     """Whether a blame is found: confirmed, or a difference that nothing explains."""
-    return blame.confirmed or blame.cause is Cause.UNKNOWN
+    return not blame.unfelt and (blame.confirmed or blame.cause is Cause.UNKNOWN)
 
 
 def modules_of(blame: Blame) -> list[str]:

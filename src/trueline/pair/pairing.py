@@ -35,6 +35,7 @@ from trueline.pair.graft.run import Grafted, run_grafts
 from trueline.pair.grouping import sized
 from trueline.pair.loss.stage import loss_stage
 from trueline.pair.metrics.stage import metric_stage
+from trueline.pair.parameters.cut_otherwise import undecided_beside
 from trueline.pair.parameters.initial_stage import built_weights, initial_stage
 from trueline.pair.parameters.stage import parameter_stage, table_blames
 from trueline.pair.places import placed
@@ -149,7 +150,8 @@ def pair_sides(
             tell(note)
         paired = _Pairing(sides["bench"], sides["port"], options, progress).run()
     stages = [
-        replace(stage, blames=[placed(blame, paired.aligned) for blame in stage.blames]) for stage in paired.stages
+        replace(stage, blames=[placed(blame, paired.aligned) for blame in stage.blames])
+        for stage in undecided_beside(paired.aligned, paired.stages)
     ]
     return replace(paired, stages=stages, notes=notes)
 

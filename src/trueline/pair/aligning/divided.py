@@ -74,16 +74,14 @@ def _strangers(
     families: dict[str, list[_Layer]] = {}
     for layer in lone:
         families.setdefault(layer.parent, []).append(layer)
-    for family in families.values():
-        shared = Counter(given[layer.path] for layer in family if layer.path in given).most_common(1)
-        if not shared or shared[0][1] < 2:
+    for parent, family in families.items():
+        siblings = [layer for layer in paired.values() if layer.parent == parent]
+        counted = Counter(given[layer.path] for layer in (*family, *siblings) if layer.path in given)
+        taken = max((given[layer.path] for layer in family if layer.path in given), key=counted.__getitem__, default=-1)
+        if counted[taken] < 2:
             continue
-        strangers = [layer for layer in family if given.get(layer.path) != shared[0][0]]
-        like = [
-            layer
-            for layer in paired.values()
-            if layer.parent == family[0].parent and given.get(layer.path) == shared[0][0]
-        ]
+        strangers = [layer for layer in family if given.get(layer.path) != taken]
+        like = [layer for layer in siblings if given.get(layer.path) == taken]
         if len(strangers) == len(like) == 1 and strangers[0].shapes == like[0].shapes:
             yield strangers[0], like[0]
 
@@ -128,7 +126,8 @@ def _swapped(aligned: Aligned, at: int, lone: _Layer, paired: _Layer) -> Aligned
 
 def _layers(described: Described, lone: Sequence[ParamInfo]) -> list[_Layer]:
     found: dict[str, dict[str, ParamInfo]] = {}
-    for parameter in lone:
+    order = {parameter.name: place for place, parameter in enumerate(described.parameters)}
+    for parameter in sorted(lone, key=lambda parameter: order.get(parameter.name, 0)):
         path, _, leaf = described.paths.get(parameter.name, parameter.name).rpartition(".")
         layer = layer_of_class(described.classes.get(path, ""))
         word = (layer.torch_leaf(leaf) if layer is not None else None) or leaf
@@ -170,8 +169,8 @@ def _runs(whole: _Layer, pieces: Sequence[_Layer]) -> Iterator[list[_Layer]]:
 def _ordered(run: list[_Layer]) -> list[_Layer]:
     for order in _ORDERS:
         named = {word: layer for layer in run for word in order if word in words_of(layer.name)}
-        if len(named) == len(run) == len(order):
-            return [named[word] for word in order]
+        if len(named) == len(run):
+            return [named[word] for word in order if word in named]
     return run
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trueline.adapters.guest.trouble import SideTrouble
 from trueline.kernel.array import Array
 from trueline.model.message import message
 from trueline.pair.aligning.aligned import Aligned
 from trueline.pair.backward.causes import backward_causes
-from trueline.pair.blame import Cause, Stage, StageResult, StageVerdict, also_in
+from trueline.pair.backward.whole import parameters_agree
+from trueline.pair.blame import Blame, Cause, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.causes import block_kinds
 from trueline.pair.forward.judging import is_below
 from trueline.pair.forward.stage import Forward
@@ -63,11 +65,23 @@ def backward_stage(
     own = [blame for blame in own if blame.cause is not Cause.UNKNOWN or blame.module not in explained]
     named = {blame.module for blame in own}
     blames = [*own, *(blame for blame in found if blame.module not in named)]
+    if any(map(_is_doubtful, blames)) and parameters_agree(port, aligned, forward.recordings[0], inputs):
+        blames = [_unfelt(blame) if _is_doubtful(blame) else blame for blame in blames]
     units = sum(1 for matched in trained.reference.matched if matched.unit)
     text = message("pair_stage.backward", units=units, grads=len(forward.recordings[0].grads))
     verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
     rules_out = message("pair_stage.backward_rules_out") if aligned.is_whole else None
     return StageResult(Stage.BACKWARD, verdict, text, blames, rules_out)
+
+
+def _is_doubtful(blame: Blame) -> bool:
+    return not blame.confirmed and not blame.latent
+
+
+def _unfelt(blame: Blame) -> Blame:
+    """With the same gradients at all parameters, blocks are only cut otherwise."""
+    text = message("pair_stage.both", first=blame.message, second=message("pair_stage.parameters_agree"))
+    return replace(blame, message=text, general=blame.general or blame.message, unfelt=True)
 
 
 def _is_near(path: str, other: str) -> bool:

@@ -17,6 +17,7 @@ from trueline.pair.aligning.param_pair import ParamPair
 from trueline.pair.aligning.whole_and_pieces import Pieces
 from trueline.pair.blame import Blame, Cause, Setting, Stage, StageResult, StageVerdict, also_in
 from trueline.pair.forward.precision import shorter_weights
+from trueline.pair.parameters.cut_otherwise import cut_otherwise, is_cut_otherwise
 from trueline.pair.parameters.shapes import shape_blames
 from trueline.pair.parameters.unmatched import partly_lone, unmatched_blames, unmatched_table
 from trueline.pair.questions.described import Described
@@ -26,7 +27,10 @@ from trueline.pair.sides.side import Side
 
 def parameter_stage(aligned: Aligned) -> StageResult:
     """Counts, shapes, dtypes, what is trained, what is shared, what only one side has."""
-    blames = [*unmatched_blames(aligned), *_each_once(_only(aligned)), *shape_blames(aligned), *_pairs(aligned)]
+    lone_blames = [*unmatched_blames(aligned), *_each_once(_only(aligned))]
+    if is_cut_otherwise(aligned):
+        lone_blames = [cut_otherwise(aligned)]
+    blames = [*lone_blames, *shape_blames(aligned), *_pairs(aligned)]
     here, there = (_counts(described) for described in (aligned.bench, aligned.port))
     text = message(
         "pair_stage.parameters",
@@ -36,7 +40,7 @@ def parameter_stage(aligned: Aligned) -> StageResult:
         elements=here[1],
         others=there[1],
     )
-    verdict = StageVerdict.FOUND if blames else StageVerdict.PASSED
+    verdict = StageVerdict.FOUND if any(not blame.unfelt for blame in blames) else StageVerdict.PASSED
     lone = unmatched_table(aligned)
     tables = [lone, _table(aligned)] if lone is not None else [_table(aligned)]
     # Other numbers of tensors may be the same parts divided otherwise, and may not.
