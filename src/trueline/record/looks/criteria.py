@@ -62,7 +62,10 @@ def facts(criterion: Criterion, values: Values, readable: Callable[[Value], Lazy
     wide = prediction.astype(np.float64)
     with np.errstate(all="ignore"):
         told["of_prediction"] = _of_prediction(criterion.name, wide)
-        told["of_target"] = _of_target(target)
+        of_target = told["of_target"] = _of_target(target)
+        if criterion.name in _CLASSES and target.dtype.kind in "iu":
+            ignored = settings.get("ignore_index", -100)
+            of_target["valid"] = int(np.count_nonzero(target != ignored))
         found = recomputed(criterion.name, wide, target, LossSettings.of({**settings, **weights}))
         told["recomputed"] = None if found is None else float(found)
     return told
