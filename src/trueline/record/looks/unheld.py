@@ -76,19 +76,15 @@ class UnheldLook:
         held = own | self._held_elsewhere()
         unheld = [(module, tensor) for module, tensor in reached if id(tensor.value) not in held]
         if unheld:
-            moving = handed if handed is not None else {id(parameter) for parameter, _ in gradients}
-            self._note(step, optimizer, built, groups, moving, reached, unheld)
+            given = {id(parameter) for parameter, _ in gradients}
+            self._note(step, optimizer, built, groups, handed, given, reached, unheld)
         else:
             self._told.clear()
 
     def _reached(self, step: OpenStep, handed: dict[int, Value] | None) -> list[tuple[Network, Tensor]]:
         """The parameters of the networks that have a gradient, each once."""
         found: dict[int, tuple[Network, Tensor]] = {}
-        for known in step.called.values():
-            module = known()
-            if module is None:
-                continue
-            inner = self._values.unwrap(module)
+        for inner in self._called(step, handed):
             for tensor in self._values.tensors(inner):
                 there = (
                     id(tensor.value) in handed
@@ -98,6 +94,12 @@ class UnheldLook:
                 if tensor.trainable and there:
                     found.setdefault(id(tensor.value), (inner, tensor))
         return list(found.values())
+
+    def _called(self, step: OpenStep, handed: dict[int, Value] | None) -> list[Network]:
+        """The networks that were called to be trained: where gradients are handed out, in whichever mode."""
+        known = [root.module for root in step.modes] if handed is not None else list(step.called.values())
+        modules = [self._values.unwrap(module) for refer in known if (module := refer()) is not None]
+        return list({id(module): module for module in modules}.values())
 
     def _held_elsewhere(self) -> set[int]:
         """What any other optimizer holds, by now."""
@@ -115,16 +117,13 @@ class UnheldLook:
         optimizer: int,
         built: Location | None,
         groups: Sequence[Group],
-        moving: dict[int, Value] | set[int],
+        handed: dict[int, Value] | None,
+        given: set[int],
         reached: Sequence[tuple[Network, Tensor]],
         unheld: Sequence[tuple[Network, Tensor]],
     ) -> None:
-        called = {
-            id(tensor.value)
-            for known in step.called.values()
-            if (module := known()) is not None
-            for tensor in self._values.tensors(self._values.unwrap(module))
-        }
+        called = {id(tensor.value) for inner in self._called(step, handed) for tensor in self._values.tensors(inner)}
+        moving = handed if handed is not None else given
         held = [parameter for group in groups for parameter in group.parameters]
         idle = [parameter for parameter in held if id(parameter) not in moving]
         foreign = [parameter for parameter in held if id(parameter) not in called]
