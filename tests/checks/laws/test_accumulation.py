@@ -70,3 +70,31 @@ def test_mindspore_is_asked_the_same(tmp_path: Path) -> None:
     (found,) = told(lambda: mindspore_means(by_tokens=False), tmp_path / "run")
     assert (found.message.id, found.where.step) == ("tr_03.unevenly_weighed", 0)
     assert not told(lambda: mindspore_means(by_tokens=True), tmp_path / "other")
+
+
+def cleared_for_every_batch(*, every: int, where: str) -> None:
+    torch.manual_seed(0)
+    net = nn.Linear(5, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    data = torch.utils.data.TensorDataset(torch.randn(96, 5), torch.randint(0, 4, (96,)))
+    for place, (x, y) in enumerate(torch.utils.data.DataLoader(data, batch_size=8)):
+        if where == "batch":
+            optimizer.zero_grad()
+        (functional.cross_entropy(net(x), y) / every).backward()
+        if where == "pass" and place % every:
+            optimizer.zero_grad()
+            functional.cross_entropy(net(x), y).backward()
+        if (place + 1) % every == 0:
+            optimizer.step()
+            if where != "batch":
+                optimizer.zero_grad()
+
+
+def test_gradients_that_are_cleared_before_the_update_are_named(tmp_path: Path) -> None:
+    found = said(told(lambda: cleared_for_every_batch(every=3, where="batch"), tmp_path / "run"))
+    assert found == [("tr_01.lost", line_of(cleared_for_every_batch, "optimizer.zero_grad()"), 1)]
+
+
+def test_gradients_that_are_cleared_after_the_update_are_not(tmp_path: Path) -> None:
+    assert not told(lambda: cleared_for_every_batch(every=3, where="update"), tmp_path / "run")
+    assert not told(lambda: cleared_for_every_batch(every=1, where="batch"), tmp_path / "single")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 from typing import Final
 
 from trueline.checks.engine.check import check
@@ -16,19 +15,21 @@ from trueline.model.finding import Finding
 from trueline.model.location import Location
 
 _SAME: Final = 1e-3  # between two weights
+_TURNS: Final = 2  # updates: an epoch's last batch is smaller than the others
 _MIN_SPREAD: Final = 1.1  # of the largest count over the smallest: less changes little
 
 
 @law
 class WeighsByWhatIsAveraged(Law):
-    """Where targets are ignored, a mean over those that count weighs by their number in the update's sum."""
+    """A mean over targets weighs by their number in the sum of an update."""
 
     hears = (CriterionEvent, LossEvent, StepEvent)
 
     def __init__(self, rank: RankFolder, lines: Lines) -> None:
         super().__init__(rank, lines)
         self._criteria: list[CriterionEvent] = []
-        self._parts: list[tuple[float, int, bool]] = []
+        self._parts: list[tuple[float, int]] = []
+        self._uneven: list[tuple[Location, list[int]]] = []
         self._first: Location | None = None
         self._whole = True
 
@@ -49,25 +50,27 @@ class WeighsByWhatIsAveraged(Law):
         told = criteria[0] if len(criteria) == 1 else None
         target = told.target if told is not None else None
         self._whole = False
-        if told is None or target is None or target.valid is None or told.shapes is None:
+        if told is None or target is None or target.valid is None:
             return
         if told.value and told.settings.get("reduction", "mean") == "mean":
-            ignores = target.valid < prod(told.shapes.target)
-            self._parts.append((loss.value / told.value, target.valid, ignores))
+            self._parts.append((loss.value / told.value, target.valid))
             self._whole = whole
 
     def _judged(self, event: StepEvent) -> Iterator[Breach]:
-        counts = [count for _, count, _ in self._parts]
-        if not self._whole or len(counts) < 2 or not any(ignores for *_, ignores in self._parts) or not min(counts):
+        counts = [count for _, count in self._parts]
+        if not self._whole or len(counts) < 2 or not min(counts):
             return
         self.looked += 1
-        weights = [weight for weight, *_ in self._parts]
+        weights = [weight for weight, _ in self._parts]
         if max(counts) < _MIN_SPREAD * min(counts) or max(weights) - min(weights) > _SAME * abs(weights[0]):
+            self._uneven = []
             return
-        where = replace(self._first or self.at(event), step=event.step)
-        params = {"least": min(counts), "most": max(counts), "count": len(counts)}
-        # A mean of means is what some want; the gradient of all targets at once is another one.
-        yield Breach("tr_03.unevenly_weighed", where, sure=False, evidence=[counts, weights], params=params)
+        self._uneven.append((replace(self._first or self.at(event), step=event.step), counts))
+        if len(self._uneven) == _TURNS:
+            where, first = self._uneven[0]
+            params = {"least": min(first), "most": max(first), "count": len(first)}
+            # A mean of means is what some want; the gradient of all targets at once is another one.
+            yield Breach("tr_03.unevenly_weighed", where, sure=False, evidence=[first, weights], params=params)
 
 
 @check("tr.03", decides=False)
