@@ -34,6 +34,7 @@ class EventName(StrEnum):
     GRADIENTS = "gradients"
     UPDATE = "update"
     UNHELD = "unheld"
+    FROZEN = "frozen"
     INITIALISED = "initialised"
     WEIGHTS = "weights"
     BUFFERS = "buffers"
@@ -347,6 +348,15 @@ class UnheldEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class FrozenEvent(Event):
+    """Parameters that want no gradient, were given one to an optimizer, and have moved in the step."""
+
+    optimizer: int
+    names: Sequence[str]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class InitialisedEvent(Event):
     """A parameter was drawn anew, or filled by an initialiser, after its optimizer had made ``updates`` updates.
 
@@ -506,6 +516,7 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
     EventName.GRADIENTS: GradientsEvent,
     EventName.UPDATE: UpdateEvent,
     EventName.UNHELD: UnheldEvent,
+    EventName.FROZEN: FrozenEvent,
     EventName.INITIALISED: InitialisedEvent,
     EventName.WEIGHTS: WeightsEvent,
     EventName.BUFFERS: BuffersEvent,
@@ -522,7 +533,7 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
 LOOKS: Final = frozenset(
     (
         *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
-        *(EventName.UPDATE, EventName.UNHELD, EventName.INITIALISED),
+        *(EventName.UPDATE, EventName.UNHELD, EventName.FROZEN, EventName.INITIALISED),
         *(
             EventName.INPUT,
             EventName.DROPOUT,

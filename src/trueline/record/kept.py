@@ -157,6 +157,7 @@ class Kept:
         if phase is Phase.TRAIN and step.stepped:
             for look in self.unheld.values():
                 step.events += [self.new_event(EventName.UNHELD, **fields) for fields in look.still()]
+                step.events += [self.new_event(EventName.FROZEN, **fields) for fields in look.moved()]
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
             weights = self.new_event(
                 EventName.WEIGHTS,

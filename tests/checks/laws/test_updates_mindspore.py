@@ -155,5 +155,24 @@ def test_the_usual_optimizers_do_what_their_formulas_give(kind: Any, settings: d
     assert not told(lambda: usual(kind, **settings), tmp_path / "run")
 
 
+def frozen(*, held: bool) -> None:
+    net = Net()
+    weights = list(net.get_parameters())
+    for weight in net.body.get_parameters():
+        weight.requires_grad = False
+    weights = weights if held else net.trainable_params()
+    optimizer = nn.SGD(weights, learning_rate=0.05, weight_decay=0.1)
+    step = ms.value_and_grad(lambda x, y: ops.cross_entropy(net(x), y), None, weights)
+    for x, y in batches():
+        _, gradients = step(x, y)
+        optimizer(gradients)
+
+
+def test_what_is_frozen_is_not_given_to_the_optimizer_with_gradients(tmp_path: Path) -> None:
+    (found,) = told(lambda: frozen(held=True), tmp_path / "run")
+    assert (found.message.id, found.where.line) == ("cg_02.moves", line_of(frozen, "nn.SGD"))
+    assert not told(lambda: frozen(held=False), tmp_path / "other")
+
+
 def test_a_head_alone_may_be_trained(tmp_path: Path) -> None:
     assert not told(only_the_head, tmp_path / "run")

@@ -160,6 +160,23 @@ def test_what_is_meant_to_stay_or_held_elsewhere_is_no_breach(training: Any, tmp
     assert not told(training, tmp_path / "run")
 
 
+def frozen_on_the_way(*, to_none: bool) -> None:
+    net = network()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    for place, (x, y) in enumerate(batches()):
+        if place == 3:
+            net[0].requires_grad_(False)
+        optimizer.zero_grad(set_to_none=to_none)
+        backward(net, x, y)
+        optimizer.step()
+
+
+def test_what_is_frozen_is_not_moved_by_what_momentum_is_left(tmp_path: Path) -> None:
+    found = said(told(lambda: frozen_on_the_way(to_none=False), tmp_path / "run"))
+    assert found == [("cg_02.moves", line_of(frozen_on_the_way, "torch.optim"), 3)]
+    assert not told(lambda: frozen_on_the_way(to_none=True), tmp_path / "other")
+
+
 # ---- what an update does
 
 

@@ -413,6 +413,15 @@ class _Unheld(Shape, kw_only=True, gc=False):
         )
 
 
+class _Frozen(Shape, kw_only=True, gc=False):
+    optimizer: Whole
+    names: list[str]
+    count: Count
+
+    def event(self, written: JsonObject) -> events.FrozenEvent:
+        return events.FrozenEvent(*self.common(written), self.optimizer, self.names, self.count)
+
+
 class _Initialised(Shape, kw_only=True, gc=False):
     optimizer: Whole
     parameter: str
@@ -599,6 +608,7 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.GRADIENTS: _Gradients,
     EventName.UPDATE: _Update,
     EventName.UNHELD: _Unheld,
+    EventName.FROZEN: _Frozen,
     EventName.INITIALISED: _Initialised,
     EventName.WEIGHTS: _Weights,
     EventName.BUFFERS: _Buffers,

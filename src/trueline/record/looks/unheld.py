@@ -50,7 +50,10 @@ class UnheldLook:
         self._training, self._adapter, self._values = training, adapter, adapter.values
         self._pulled: dict[int, Value] | None = None
         self._open: list[_Open] = []
+        # Parameters that want no gradient and are given one, with what is told of them if they move.
+        self._frozen: list[tuple[_Open, list[Place]]] = []
         self._told: Counter[tuple[object, ...]] = Counter()
+        self._frozen_told: Counter[tuple[object, ...]] = Counter()
 
     def pulled(self, parameters: Sequence[Value]) -> None:
         """A backward pass has handed out gradients of these, which do not wait at them."""
@@ -70,6 +73,7 @@ class UnheldLook:
             return
         own = {id(parameter) for group in groups for parameter in group.parameters}
         reached = self._reached(step, handed)
+        self._note_frozen(step, optimizer, built, handed, {id(parameter) for parameter, _ in gradients})
         if all(id(tensor.value) in own for _, tensor in reached):
             self._told.clear()
             return
@@ -100,6 +104,25 @@ class UnheldLook:
         known = [root.module for root in step.modes] if handed is not None else list(step.called.values())
         modules = [self._values.unwrap(module) for refer in known if (module := refer()) is not None]
         return list({id(module): module for module in modules}.values())
+
+    def _note_frozen(
+        self, step: OpenStep, optimizer: int, built: Location | None, handed: dict[int, Value] | None, given: set[int]
+    ) -> None:
+        for inner in self._called(step, handed):
+            frozen = [
+                tensor
+                for tensor in self._values.tensors(inner)
+                if not tensor.trainable and not tensor.buffer and id(tensor.value) in given
+            ][:_FOLLOWED]
+            root = self._root(inner) if frozen else None
+            if root is not None:
+                fields: dict[str, Field] = {
+                    "optimizer": optimizer,
+                    "line": None if built is None else built.line_json(),
+                }
+                key = (optimizer, "frozen", id(inner))
+                seen = _Open(key, fields, [self._follow(tensor.value) for tensor in frozen])
+                self._frozen.append((seen, [Place(root, tensor.name) for tensor in frozen]))
 
     def _held_elsewhere(self) -> set[int]:
         """What any other optimizer holds, by now."""
@@ -182,6 +205,20 @@ class UnheldLook:
             self._told[seen.key] += 1
             if self._told[seen.key] <= _TOLD:
                 found.append(seen.fields)
+        return found
+
+    def moved(self) -> list[dict[str, Field]]:
+        """What wants no gradient and has moved; each so often."""
+        noted, self._frozen = self._frozen, []
+        found: list[dict[str, Field]] = []
+        for seen, places in noted:
+            pairs = zip(places, seen.followed, strict=True)
+            names = [
+                place for place, followed in pairs if followed.parameter() is not None and self._has_moved(followed)
+            ]
+            if names and self._frozen_told[seen.key] < _TOLD:
+                self._frozen_told[seen.key] += 1
+                found.append({**seen.fields, "names": names, "count": len(names)})
         return found
 
     def _has_moved(self, followed: _Followed) -> bool:
