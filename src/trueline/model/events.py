@@ -35,6 +35,7 @@ class EventName(StrEnum):
     UPDATE = "update"
     UNHELD = "unheld"
     FROZEN = "frozen"
+    UNTIED = "untied"
     INITIALISED = "initialised"
     WEIGHTS = "weights"
     BUFFERS = "buffers"
@@ -357,6 +358,13 @@ class FrozenEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UntiedEvent(Event):
+    """Parameters that were one tensor at an update before are several at this one."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class InitialisedEvent(Event):
     """A parameter was drawn anew, or filled by an initialiser, after its optimizer had made ``updates`` updates.
 
@@ -517,6 +525,7 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
     EventName.UPDATE: UpdateEvent,
     EventName.UNHELD: UnheldEvent,
     EventName.FROZEN: FrozenEvent,
+    EventName.UNTIED: UntiedEvent,
     EventName.INITIALISED: InitialisedEvent,
     EventName.WEIGHTS: WeightsEvent,
     EventName.BUFFERS: BuffersEvent,
@@ -533,7 +542,7 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
 LOOKS: Final = frozenset(
     (
         *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
-        *(EventName.UPDATE, EventName.UNHELD, EventName.FROZEN, EventName.INITIALISED),
+        *(EventName.UPDATE, EventName.UNHELD, EventName.FROZEN, EventName.UNTIED, EventName.INITIALISED),
         *(
             EventName.INPUT,
             EventName.DROPOUT,

@@ -158,6 +158,8 @@ class Kept:
             for look in self.unheld.values():
                 step.events += [self.new_event(EventName.UNHELD, **fields) for fields in look.still()]
                 step.events += [self.new_event(EventName.FROZEN, **fields) for fields in look.moved()]
+                apart, look.ties.found = look.ties.found, []
+                step.events += [self.new_event(EventName.UNTIED, **fields) for fields in apart]
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
             weights = self.new_event(
                 EventName.WEIGHTS,

@@ -177,6 +177,36 @@ def test_what_is_frozen_is_not_moved_by_what_momentum_is_left(tmp_path: Path) ->
     assert not told(lambda: frozen_on_the_way(to_none=True), tmp_path / "other")
 
 
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(6, 6), nn.Linear(6, 6)
+        self.last.weight = self.first.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.relu(self.first(x)))
+
+
+def replaced_in_a_tie(*, tied_again: bool) -> None:
+    net = Tied()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for place, (x, y) in enumerate(batches()):
+        if place == 3:
+            net.first = nn.Linear(6, 6)
+            optimizer.add_param_group({"params": net.first.parameters()})
+            if tied_again:
+                net.last.weight = net.first.weight
+        optimizer.zero_grad()
+        backward(net, x, y)
+        optimizer.step()
+
+
+def test_weights_that_come_apart_are_named_unless_they_are_tied_anew(tmp_path: Path) -> None:
+    found = said(told(lambda: replaced_in_a_tie(tied_again=False), tmp_path / "run"))
+    assert found == [("tr_15.untied", line_of(replaced_in_a_tie, "nn.Linear"), 3)]
+    assert not told(lambda: replaced_in_a_tie(tied_again=True), tmp_path / "other")
+
+
 # ---- what an update does
 
 

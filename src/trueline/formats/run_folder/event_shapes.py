@@ -422,6 +422,13 @@ class _Frozen(Shape, kw_only=True, gc=False):
         return events.FrozenEvent(*self.common(written), self.optimizer, self.names, self.count)
 
 
+class _Untied(Shape, kw_only=True, gc=False):
+    names: list[str]
+
+    def event(self, written: JsonObject) -> events.UntiedEvent:
+        return events.UntiedEvent(*self.common(written), self.names)
+
+
 class _Initialised(Shape, kw_only=True, gc=False):
     optimizer: Whole
     parameter: str
@@ -609,6 +616,7 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.UPDATE: _Update,
     EventName.UNHELD: _Unheld,
     EventName.FROZEN: _Frozen,
+    EventName.UNTIED: _Untied,
     EventName.INITIALISED: _Initialised,
     EventName.WEIGHTS: _Weights,
     EventName.BUFFERS: _Buffers,

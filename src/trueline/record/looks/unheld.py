@@ -15,6 +15,7 @@ from trueline.adapters.nouns import Group, Network, Tensor, Unreadable, Value
 from trueline.adapters.protocol import Adapter
 from trueline.kernel.array import Array
 from trueline.model.location import Location
+from trueline.record.looks.ties import TiesLook
 from trueline.record.networks import Place, Root
 from trueline.record.open_step import Field, OpenStep
 from trueline.record.training import Training
@@ -49,6 +50,7 @@ class UnheldLook:
     def __init__(self, training: Training, adapter: Adapter) -> None:
         self._training, self._adapter, self._values = training, adapter, adapter.values
         self._pulled: dict[int, Value] | None = None
+        self.ties = TiesLook(training, adapter)
         self._open: list[_Open] = []
         # Parameters that want no gradient and are given one, with what is told of them if they move.
         self._frozen: list[tuple[_Open, list[Place]]] = []
@@ -89,7 +91,9 @@ class UnheldLook:
         """The parameters of the networks that have a gradient, each once."""
         found: dict[int, tuple[Network, Tensor]] = {}
         for inner in self._called(step, handed):
-            for tensor in self._values.tensors(inner):
+            tensors = list(self._values.tensors(inner))
+            self.ties.look(inner, self._root(inner), tensors)
+            for tensor in tensors:
                 there = (
                     id(tensor.value) in handed
                     if handed is not None
