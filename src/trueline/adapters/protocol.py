@@ -126,6 +126,10 @@ class Values(Protocol):
 
     def groups(self, optimizer: Optimizer) -> list[Group]: ...
 
+    def is_fresh(self, optimizer: Optimizer) -> bool:
+        """Whether an optimizer remembers nothing of earlier updates."""
+        ...
+
     def dtype(self, tensor: Value) -> str:
         """The NumPy name of the dtype: "float32", "bfloat16" …"""
         ...

@@ -32,6 +32,11 @@ class EventName(StrEnum):
     OVERFLOW = "overflow"
     MODES = "modes"
     GRADIENTS = "gradients"
+    UPDATE = "update"
+    UNHELD = "unheld"
+    FROZEN = "frozen"
+    UNTIED = "untied"
+    INITIALISED = "initialised"
     WEIGHTS = "weights"
     BUFFERS = "buffers"
     CRITERION = "criterion"
@@ -195,11 +200,12 @@ class UnscaleEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class ClipEvent(Event):
-    """Gradients were clipped, by norm or by value; ``norm`` is what they had before."""
+    """Gradients were clipped, by norm or by value; ``norm`` is what they had before, ``count`` how many there were."""
 
     kind: str
     limit: Json
     norm: float | None
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +213,8 @@ class StepEvent(Event):
     """An optimizer's step; ``lr`` has an entry for each group, as the optimizer was given it.
 
     ``uncleared``, ``backwards`` and ``factor`` (the gradients against the mean of their backward passes) are known of
-    the first steps only.
+    the first steps only. ``clipped`` is how many of its gradients were clipped since the update before, where that can
+    be seen.
     """
 
     optimizer: int
@@ -218,6 +225,7 @@ class StepEvent(Event):
     uncleared: bool | None
     backwards: int | None
     factor: float | None
+    clipped: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +303,82 @@ class GradientsEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """A few elements of a parameter: before an update, their gradients, and after it."""
+
+    name: str
+    group: int
+    dtype: str
+    before: Sequence[float]
+    gradient: Sequence[float]
+    after: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateEvent(Event):
+    """One of an optimizer's first updates, in a few elements; ``update`` counts from 0.
+
+    ``fresh`` says whether the optimizer remembered nothing before it; ``settings`` are those of each group.
+    """
+
+    optimizer: int
+    update: int
+    fresh: bool
+    settings: Sequence[JsonObject]
+    moved: Sequence[Moved]
+
+
+@dataclass(frozen=True, slots=True)
+class UnheldEvent(Event):
+    """Parameters of a network that a gradient has reached, that no optimizer holds, and that the step has not moved.
+
+    Of a network ``count`` are so, of ``reached`` that have a gradient. The optimizer that has updated holds ``held``
+    parameters: ``idle`` have no gradient of this step, ``outside`` of them belong to no network that was called. They
+    are ``alike`` where what it holds outside is of the same shapes, or as many elements, as what it does not hold.
+    """
+
+    optimizer: int
+    network: str
+    names: Sequence[str]
+    count: int
+    reached: int
+    held: int
+    idle: int
+    outside: int
+    alike: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenEvent(Event):
+    """Parameters that want no gradient, were given one to an optimizer, and have moved in the step."""
+
+    optimizer: int
+    names: Sequence[str]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UntiedEvent(Event):
+    """Parameters that were one tensor at an update before are several at this one."""
+
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class InitialisedEvent(Event):
+    """A parameter was drawn anew, or filled by an initialiser, after its optimizer had made ``updates`` updates.
+
+    It holds ``held`` parameters; ``remembers`` says whether it has a state that goes on.
+    """
+
+    optimizer: int
+    parameter: str
+    updates: int
+    held: int
+    remembers: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WeightsEvent(Event):
     """A look at the weights after a training step: fingerprints by name, and the names that share one tensor."""
 
@@ -337,13 +421,17 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is known of a loss's second argument; it is ``whole`` where its type has no fractions."""
+    """What is known of a loss's second argument; it is ``whole`` where its type has no fractions.
+
+    ``valid`` counts the elements that a loss over classes does not ignore.
+    """
 
     minimum: float
     maximum: float
     whole: bool
     zeros: int | None
     fingerprint: str | None
+    valid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +522,11 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
     EventName.OVERFLOW: OverflowEvent,
     EventName.MODES: ModesEvent,
     EventName.GRADIENTS: GradientsEvent,
+    EventName.UPDATE: UpdateEvent,
+    EventName.UNHELD: UnheldEvent,
+    EventName.FROZEN: FrozenEvent,
+    EventName.UNTIED: UntiedEvent,
+    EventName.INITIALISED: InitialisedEvent,
     EventName.WEIGHTS: WeightsEvent,
     EventName.BUFFERS: BuffersEvent,
     EventName.CRITERION: CriterionEvent,
@@ -449,6 +542,7 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
 LOOKS: Final = frozenset(
     (
         *(EventName.MODES, EventName.GRADIENTS, EventName.WEIGHTS, EventName.BUFFERS, EventName.CRITERION),
+        *(EventName.UPDATE, EventName.UNHELD, EventName.FROZEN, EventName.UNTIED, EventName.INITIALISED),
         *(
             EventName.INPUT,
             EventName.DROPOUT,

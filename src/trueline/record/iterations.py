@@ -16,7 +16,7 @@ from trueline.record.tables import Parameters
 # An optimizer that has not updated in so many steps is not waited for.
 _STEPS_WAITED_FOR: Final = 64
 # What may follow an update and still belong to it.
-_AFTERWARDS: Final = frozenset((EventName.STEP, EventName.OVERFLOW, EventName.SCHEDULER))
+_AFTERWARDS: Final = frozenset((EventName.STEP, EventName.UPDATE, EventName.OVERFLOW, EventName.SCHEDULER))
 
 
 class Iterations:

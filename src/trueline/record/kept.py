@@ -17,6 +17,7 @@ from trueline.model.run import EventName
 from trueline.model.summary import Summary
 from trueline.record.edges import Edges
 from trueline.record.looks.modes import ModeLook
+from trueline.record.looks.unheld import UnheldLook
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
 from trueline.record.networks import Place, Root
@@ -46,6 +47,7 @@ class Counts:
 
     gradients: dict[int, int] = field(default_factory=dict)
     updates: dict[int, int] = field(default_factory=dict)
+    followed: dict[int, int] = field(default_factory=dict)
     criteria: int = 0
     batches: dict[int | None, int] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
@@ -65,6 +67,8 @@ class Kept:
         self.edges = Edges()
         self.whole = WholeBatches(wanted.batches) if wanted.batches else None
         self.notices: list[Message] = []
+        # What is asked at the end of every training step with an update, by adapter.
+        self.unheld: dict[int, UnheldLook] = {}
         self._training = training
         self._boundaries = boundaries
         self._tensors = TensorKeeper(wanted)
@@ -150,6 +154,12 @@ class Kept:
             if fields is not None:
                 held = self._training.parameters.holders(root)
                 step.events.append(self.new_event(EventName.MODES, **fields, held=held))
+        if phase is Phase.TRAIN and step.stepped:
+            for look in self.unheld.values():
+                step.events += [self.new_event(EventName.UNHELD, **fields) for fields in look.still()]
+                step.events += [self.new_event(EventName.FROZEN, **fields) for fields in look.moved()]
+                apart, look.ties.found = look.ties.found, []
+                step.events += [self.new_event(EventName.UNTIED, **fields) for fields in apart]
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
             weights = self.new_event(
                 EventName.WEIGHTS,

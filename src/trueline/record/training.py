@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trueline.adapters.identity import ByIdentity, Reference, reference
-from trueline.adapters.nouns import Loader, Optimizer
+from trueline.adapters.nouns import Group, Loader, Optimizer
 from trueline.adapters.protocol import Adapter
 from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.numbers import plain
 from trueline.model.run import CallInfo, ModuleInfo, ParamInfo
 from trueline.record.networks import Networks, Place
@@ -32,6 +33,9 @@ class Training:
         self._modules = Modules(project)
         self._calls: list[CallInfo] = []
         self._optimizers: list[Reference] = []
+        # How many parameters each group of an optimizer held when they were looked at.
+        self._held: dict[int, list[int]] = {}
+        self._built: list[Location | None] = []
         self._loaders: ByIdentity[int] = ByIdentity()
         self._looked_in_training = False
 
@@ -49,10 +53,9 @@ class Training:
         self._optimizers.append(reference(optimizer))
         index = len(self._optimizers) - 1
         groups = adapter.values.groups(optimizer)
-        for number, group in enumerate(groups):
-            for parameter in group.parameters:
-                self.parameters.held(parameter, index, number)
+        self.hold(index, groups)
         line = self.project.line(adapter.build.line_of(optimizer))
+        self._built.append(line)
         self.hyper["optimizers"].append(
             {
                 "kind": type(optimizer).__name__,
@@ -63,6 +66,21 @@ class Training:
         )
         self.changed = True
         return index
+
+    def built_at(self, optimizer: int) -> Location | None:
+        """The user's line that has built an optimizer."""
+        return self._built[optimizer]
+
+    def hold(self, optimizer: int, groups: Sequence[Group]) -> None:
+        """What an optimizer holds now: a group may have been added since it was looked at."""
+        counts = [len(group.parameters) for group in groups]
+        if self._held.get(optimizer) == counts:
+            return
+        self._held[optimizer] = counts
+        for number, group in enumerate(groups):
+            for parameter in group.parameters:
+                self.parameters.held(parameter, optimizer, number)
+        self.changed = True
 
     def optimizers_alive(self) -> Iterator[Optimizer]:
         """The optimizers that have been seen, in the order of their numbers."""

@@ -13,7 +13,10 @@ from trueline.model.run import EventName
 from trueline.record.hand_updates import HandUpdates
 from trueline.record.looks.asides import Asides
 from trueline.record.looks.gradients import GradientLook
+from trueline.record.looks.initialised import InitialisedLook
 from trueline.record.looks.leftovers import Leftovers
+from trueline.record.looks.unheld import UnheldLook
+from trueline.record.looks.updates import UpdateLook
 from trueline.record.observers import SilentObserver
 from trueline.record.open_step import Lazy, Spot
 
@@ -35,6 +38,10 @@ class UpdateObserver(SilentObserver):
         self._gradient_look = GradientLook(self._recorder, recorded.adapter)
         self._leftovers = Leftovers(recorded.values, self._kept.counts.updates)
         self._asides = Asides(self._recorder, recorded.adapter)
+        self._unheld = self._kept.unheld[id(recorded.adapter)] = UnheldLook(self._training, recorded.adapter)
+        self._update_look = UpdateLook(self._training, self._kept, recorded.values)
+        self._initialised = InitialisedLook(self._training, self._kept, recorded.adapter)
+        self._clipped: set[int] = set()
         self.by_hand = HandUpdates(recorded.values)
         self.norm: Value = None
 
@@ -153,6 +160,14 @@ class UpdateObserver(SilentObserver):
         kept = None if norm is None else Lazy(self._values.read, self._values.keep(norm))
         self._kept.event(EventName.CLIP, kind=kind, limit=limit, norm=kept, **self._line_of(EventName.CLIP))
 
+    def _note_clipping(self, parameters: Sequence[Value], count: int) -> None:
+        """How many gradients were clipped, and of which parameters, where that can be told."""
+        self._clipped.update(map(id, parameters))
+        events = reversed(self._boundaries.open.events)
+        last = next((event for event in events if event.name is EventName.CLIP), None)
+        if last is not None:
+            last.fields["count"] = count
+
     # ---- updates
 
     def step_due(self, optimizer: Optimizer) -> None:
@@ -165,12 +180,18 @@ class UpdateObserver(SilentObserver):
         self._boundaries.update_begins(index, whole=gradients is None)
         norm = self.norm = None
         seen = self._leftovers.updating(index, gradients) if gradients is not None else {}
+        self._training.hold(index, groups)
+        self._unheld.updating(self._boundaries.open, index, self._training.built_at(index), groups, gradients)
         self._gradient_look.look(index, groups, gradients)
+        self._update_look.began(index, optimizer, groups, gradients)
         if gradients is not None:
             # Some optimizers take scaled gradients and divide them by themselves.
             scale = float(next((group.settings["loss_scale"] for group in groups if "loss_scale" in group.settings), 1))
             self.norm = self._values.norm([gradient for _, gradient in gradients])
             norm = Lazy(lambda scalar: self._values.read(scalar) / scale, self.norm)
+            if self._clipped:
+                seen["clipped"] = sum(id(parameter) in self._clipped for parameter, _ in gradients)
+                self._clipped = set()
             if self._boundaries.capturing and self._kept.wanted.grads:
                 self._take_gradients(gradients)
         self._kept.event(
@@ -192,6 +213,7 @@ class UpdateObserver(SilentObserver):
 
     def step_ended(self, optimizer: Optimizer, skipped: bool) -> None:
         index = self._optimizer(optimizer)
+        self._update_look.ended(index, skipped)
         if skipped:
             for event in reversed(self._boundaries.open.events):
                 if event.name is EventName.STEP and event.fields["optimizer"] == index:
@@ -215,8 +237,18 @@ class UpdateObserver(SilentObserver):
     def aside(self, what: str, **facts: Any) -> None:
         if what == "undone":
             self._boundaries.update_undone(self._optimizer(facts["optimizer"]))
-        elif what == "pulled" or not self._boundaries.in_backward:
-            self._asides.told(what, facts, [call.module for call in self._recorded.calls.stack])
+        elif what == "pulled":
+            self._unheld.pulled(facts.get("parameters", ()))
+            self._told_aside(what, facts)
+        elif what == "initialised":
+            self._initialised.told(facts["parameter"])
+        elif what == "clipping":
+            self._note_clipping(facts["parameters"], facts["count"])
+        elif not self._boundaries.in_backward:
+            self._told_aside(what, facts)
+
+    def _told_aside(self, what: str, facts: dict[str, Any]) -> None:
+        self._asides.told(what, facts, [call.module for call in self._recorded.calls.stack])
 
     def notice(self, message_id: str, **params: object) -> None:
         self._kept.notice(message_id, **params)

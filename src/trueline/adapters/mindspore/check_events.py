@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from mindspore import nn, ops
+from mindspore import Parameter, nn, ops
 from mindspore.experimental.optim import lr_scheduler
 
 from trueline.adapters.mindspore import values
@@ -54,9 +54,22 @@ def watch(session: Session, patches: Patches) -> None:
         for name, (original, make) in replaced.items():
             if held.get(name) is original:
                 patches.wrap(module, name, make)
+    patches.wrap(Parameter, "set_data", lambda original: _setting(session, original))
     for kind in vars(lr_scheduler).values():
         if isinstance(kind, type) and "__init__" in vars(kind) and hasattr(kind, "step"):
             patches.wrap(kind, "__init__", lambda original: _scheduling(session, original))
+
+
+def _setting(session: Session, original: Function) -> Function:
+    def set_data(parameter: Value, data: Value, *args: object, **kwargs: object) -> Value:
+        # What an initialiser has given has no values before it is asked for them.
+        drawn = bool(getattr(data, "has_init", False))
+        result = original(parameter, data, *args, **kwargs)
+        if drawn and session.is_reporting():
+            session.observer.aside("initialised", parameter=parameter)
+        return result
+
+    return set_data
 
 
 def _losing(session: Session, name: str, signature: inspect.Signature, original: Function) -> Function:

@@ -66,7 +66,8 @@ def _backward(session: Session, original: Function) -> Function:
         try:
             result = original(fn, grad_op, weights, grad_position, has_aux, *run_args)
             gradients = [gradient for _, gradient in leaves(result, values.is_tensor)]
-            session.observer.aside("pulled", gradients=gradients)
+            held = [weight for _, weight in leaves(weights, values.is_tensor)] if weights is not None else []
+            session.observer.aside("pulled", gradients=gradients, parameters=held)
             return result
         finally:
             inside = False

@@ -76,6 +76,16 @@ def steps_done(optimizer: Optimizer) -> int:
     return int(optimizer.global_step.asnumpy().reshape(-1)[0])
 
 
+def is_fresh(optimizer: Optimizer) -> bool:
+    """Whether an optimizer has made no update yet."""
+    if hasattr(optimizer, "param_groups"):
+        counter = getattr(optimizer, "state_step", None)
+        return not getattr(optimizer, "state", None) and not (
+            isinstance(counter, ms.Tensor) and counter.asnumpy().any()
+        )
+    return steps_done(optimizer) == 0
+
+
 def _plain(value: Value) -> Value:
     if isinstance(value, ms.Tensor):
         return short(value.asnumpy().reshape(-1)[0]) if value.size == 1 else None

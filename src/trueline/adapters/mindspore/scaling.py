@@ -59,6 +59,7 @@ def _watch_clipping(session: Session, patches: Patches) -> None:
 def _report(session: Session, kind: str, gradients: Value, limit: float) -> None:
     tensors = [tensor for _, tensor in leaves(gradients, values.is_tensor)]
     session.observer.clipped(kind, limit, values.norm(tensors))
+    session.observer.aside("clipping", parameters=(), count=len(tensors))
 
 
 def _replace(session: Session, patches: Patches, original: Function, before: Callable[..., None]) -> None:

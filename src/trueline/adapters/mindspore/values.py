@@ -15,7 +15,7 @@ from mindspore import nn
 from trueline.adapters.identity import walk
 from trueline.adapters.mindspore import internals
 from trueline.adapters.mindspore.internals import grad_node, node_number, pynative
-from trueline.adapters.mindspore.optimizers import groups
+from trueline.adapters.mindspore.optimizers import groups, is_fresh
 from trueline.adapters.mindspore.wrappers import unwrap
 from trueline.adapters.nouns import Foreign, Network, Tensor, Value, check_expanded
 from trueline.adapters.plain import is_plain
@@ -32,6 +32,7 @@ __all__ = [
     "groups",
     "has_weights",
     "identity",
+    "is_fresh",
     "is_module",
     "is_tensor",
     "keep",

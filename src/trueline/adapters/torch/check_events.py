@@ -12,7 +12,7 @@ from torch.optim import lr_scheduler
 
 from trueline.adapters.nouns import Foreign, Function, Network, Unreadable, Value
 from trueline.adapters.observer import Observer
-from trueline.adapters.patching import Patches
+from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.torch import values
 from trueline.kernel import UnsupportedDtype, fingerprint
 
@@ -23,6 +23,7 @@ def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches
     """Install the patches."""
     patches.wrap(nn.Module, "load_state_dict", lambda original: _loading(observer, is_reporting, original))
     _watch_schedules(observer, is_reporting, patches)
+    _watch_initialisers(observer, is_reporting, patches)
     for name in _DROPOUTS:
         patches.wrap(functional, name, lambda original: _dropping(observer, is_reporting, original))
 
@@ -96,6 +97,16 @@ def _watch_schedules(observer: Observer, is_reporting: Callable[[], bool], patch
     for kind in kinds:
         if issubclass(kind, lr_scheduler.LRScheduler):
             patches.wrap(kind, "__init__", make)
+
+
+def _watch_initialisers(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
+    # The arguments are called as torch calls them: scripts may name them.
+    def filled(_result: object, tensor: Value, *_args: object, **_kwargs: object) -> None:
+        observer.aside("initialised", parameter=tensor)
+
+    for name, function in vars(nn.init).items():
+        if name.endswith("_") and not name.startswith("_") and callable(function):
+            patches.wrap(nn.init, name, lambda original: outermost(original, is_reporting, after=filled))
 
 
 def _dropping(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:

@@ -237,17 +237,26 @@ def _scheduler_kinds() -> Iterator[type]:
 
 def _watch_clipping(observer: Observer, is_reporting: Callable[[], bool], patches: Patches) -> None:
     # The arguments are called as torch calls them: scripts may name them.
-    def by_norm(norm: Value, parameters: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:  # noqa: ARG001
+    def by_norm(norm: Value, parameters: Value, max_norm: Value, *_args: object, **_kwargs: object) -> None:
         observer.clipped("norm", float(max_norm), norm)
+        report(parameters)
+
+    def report(parameters: Value) -> None:
+        held = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        with_gradient = [parameter for parameter in held if parameter.grad is not None]
+        observer.aside("clipping", parameters=with_gradient, count=len(with_gradient))
 
     def by_value(parameters: Value, clip_value: Value, *_args: object, **_kwargs: object) -> None:
         held = [parameters] if isinstance(parameters, torch.Tensor) else parameters
         with torch.no_grad():
             norm = values.norm([parameter.grad for parameter in held if parameter.grad is not None])
         observer.clipped("value", float(clip_value), norm)
+        report(held)
 
     for owner in (nn.utils, nn.utils.clip_grad):
-        patches.wrap(owner, "clip_grad_norm_", lambda original: outermost(original, is_reporting, after=by_norm))
+        patches.wrap(
+            owner, "clip_grad_norm_", lambda original: _listed(outermost(original, is_reporting, after=by_norm))
+        )
         patches.wrap(
             owner, "clip_grad_value_", lambda original: _listed(outermost(original, is_reporting, before=by_value))
         )

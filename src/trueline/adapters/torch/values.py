@@ -253,6 +253,11 @@ def groups(optimizer: Optimizer) -> list[Group]:
     ]
 
 
+def is_fresh(optimizer: Optimizer) -> bool:
+    """Whether an optimizer has no state yet."""
+    return not getattr(optimizer, "state", None)
+
+
 def dtype(tensor: Value) -> str:
     """The NumPy name of the dtype."""
     return str(tensor.dtype).removeprefix("torch.")

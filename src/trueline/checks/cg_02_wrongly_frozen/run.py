@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trueline.checks.engine.check import check, found, none, suspect, undecided
 from trueline.checks.evidence.looks import (
+    TRAIN,
     built_where,
     few,
     gradient_looks,
@@ -20,7 +21,7 @@ from trueline.checks.evidence.looks import (
 from trueline.checks.evidence.lost_gradients import Lost, downstream, unreached
 from trueline.checks.evidence.weights import still
 from trueline.formats.run_folder.reader import RankFolder, Run
-from trueline.model.events import GradientsEvent, LoadedEvent
+from trueline.model.events import GradientsEvent, LoadedEvent, ModesEvent
 from trueline.model.finding import Certainty, Finding
 from trueline.model.location import Location
 from trueline.model.run import ParamInfo
@@ -61,12 +62,18 @@ def _frozen(rank: RankFolder) -> Iterator[Finding]:
     place = built_where(modules.get(module_of(frozen[0].name)), path=module_of(frozen[0].name))
     names = few(param.name for param in frozen)
     evidence = [{"name": param.name, "optimizer": param.optimizer} for param in frozen[:20]]
-    if _loaded(rank):
+    if _loaded(rank) or _rests(rank, frozen):
         yield suspect("cg_02.frozen", place, evidence=evidence, names=names, count=len(frozen))
     else:
         yield found(
             "cg_02.frozen", place, certainty=Certainty.LIKELY, evidence=evidence, names=names, count=len(frozen)
         )
+
+
+def _rests(rank: RankFolder, frozen: Sequence[ParamInfo]) -> bool:
+    """Whether layers of what is frozen are kept in evaluation mode while the network trains: on purpose, then."""
+    resting = {path for event in looked(rank, ModesEvent, TRAIN) if event.training for path in event.resting}
+    return any(module_of(param.name) in resting for param in frozen)
 
 
 def _frozen_at_random(rank: RankFolder, stays: set[str]) -> Iterator[Finding]:

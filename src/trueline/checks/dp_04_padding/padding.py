@@ -31,6 +31,9 @@ def paddings(value: Value | None, trace: Trace) -> Iterator[Padding]:
     if written is not None:
         yield written
         return
+    if _is_masked(value):
+        # What stands where the padding was is another value now.
+        return
     for part in ancestry(value, most=600):
         if isinstance(part, Derived) and part.op == "Add" and part.place is not None:
             last = part.of[-1]
@@ -58,6 +61,16 @@ def _written(value: Value | None, filled: dict[int, list[Event]]) -> Padding | N
             inner = value.event.receiver if value.event.receiver is not None else value.event.arg(0)
         value = inner
     return None
+
+
+def _is_masked(value: Value | None) -> bool:
+    """Whether the value that padding has is replaced on the way: ``ids.masked_fill(ids == PAD, IGNORED)``."""
+    masks = functions_of(Trait.MASKS)
+    return any(
+        isinstance(part, Made) and part.event.method in masks and _number(part.event.args[-1]) is not None
+        for part in ancestry(value, most=600)
+        if isinstance(part, Made) and part.event.args
+    )
 
 
 def _is_behind(written: Event) -> bool:

@@ -14,7 +14,7 @@ from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role, is_network, is_optimizer
 from trueline.script.script import Script
 from trueline.script.trace import Event
-from trueline.script.values import Made, Value, options
+from trueline.script.values import Made, Value, ancestry, options
 
 
 @check("tr.01")
@@ -77,9 +77,20 @@ def _is_covered(optimizer: Value | None, clearings: Sequence[tuple[Event, Value 
         elif of is None or not is_optimizer(of):
             # By hand, or by something of which nothing is known.
             return True
-        if wanted & {id(value) for value in options(of)}:
+        cleared = {id(value) for value in options(of)}
+        if wanted & cleared or _is_within(optimizer, cleared):
             return True
     return False
+
+
+def _is_within(optimizer: Value | None, cleared: set[int]) -> bool:
+    """Whether an optimizer was built with the groups of one of these, which clears the gradients of both."""
+    return any(
+        id(part) in cleared
+        for value in options(optimizer)
+        if isinstance(value, Made) and value.event.role is Role.BUILD_OPTIMIZER
+        for part in ancestry(*value.event.args[:1], *value.event.kwargs.values(), most=40)
+    )
 
 
 def _may_hold(optimizer: Value | None, network: Value) -> bool:

@@ -27,8 +27,10 @@ def from_script(script: Script) -> Iterator[Finding]:
     looked: list[str] = []
     for loop in training_loops(script.trace):
         backwards = [event for event in loop.of(Role.BACKWARD) if _adds_up(event, loop)]
+        # A line that is reached in several ways counts by the best of them: which is gone may depend on an argument.
+        averaged = {str(event.place) for event in backwards if is_averaged(event.receiver)}
         for backward in backwards:
-            if is_averaged(backward.receiver) or _is_divided_later(loop):
+            if str(backward.place) in averaged or _is_divided_later(loop):
                 looked.append(str(backward.place))
             else:
                 yield found("tr_03.script.not_averaged", _place(backward, loop))

@@ -60,9 +60,10 @@ def from_script(script: Script) -> Iterator[Finding]:
 
 
 def _is_tied_again(tie: Tie, apart: Event, ties: Sequence[Tie]) -> bool:
+    """Whether what was tied, or what has taken its place, is tied later."""
+    layers = [*(layer for layer, _ in tie.sides), *options(apart.arg(1))]
     return any(
-        other_tie.event.index > apart.index and any(other_tie.has(layer) for layer, _ in tie.sides)
-        for other_tie in ties
+        other_tie.event.index > apart.index and any(other_tie.has(layer) for layer in layers) for other_tie in ties
     )
 
 
@@ -149,7 +150,9 @@ def _ties(trace: Trace) -> Iterator[Tie]:
         value, name = event.arg(1), constant(event.arg(0))
         if event.method != "__setattr__" or name not in WEIGHTS or not isinstance(event.receiver, Made):
             continue
-        if isinstance(value, Attribute) and value.name in WEIGHTS and is_network(value.of):
+        # A layer may come from a class method of its kind, as from_pretrained.
+        known = isinstance(value, Attribute) and (is_network(value.of) or isinstance(value.of, Made))
+        if isinstance(value, Attribute) and value.name in WEIGHTS and known:
             yield Tie(event, ((event.receiver, str(name)), (value.of, value.name)))
 
 

@@ -259,9 +259,10 @@ class _Clip(Shape, kw_only=True, gc=False):
     kind: str
     limit: Setting = None
     norm: Number | None = None
+    count: Count | UnsetType = UNSET
 
     def event(self, written: JsonObject) -> events.ClipEvent:
-        return events.ClipEvent(*self.common(written), self.kind, self.limit, _number(self.norm))
+        return events.ClipEvent(*self.common(written), self.kind, self.limit, _number(self.norm), _given(self.count))
 
 
 class _Step(Shape, kw_only=True, gc=False):
@@ -273,6 +274,7 @@ class _Step(Shape, kw_only=True, gc=False):
     uncleared: bool | UnsetType = UNSET
     backwards: Count | UnsetType = UNSET
     factor: Number | None = None
+    clipped: Count | None = None
 
     def event(self, written: JsonObject) -> events.StepEvent:
         return events.StepEvent(
@@ -285,6 +287,7 @@ class _Step(Shape, kw_only=True, gc=False):
             _given(self.uncleared),
             _given(self.backwards),
             _number(self.factor),
+            self.clipped,
         )
 
 
@@ -358,6 +361,87 @@ class _Gradients(Shape, kw_only=True, gc=False):
         )
 
 
+class _Moved(msgspec.Struct, kw_only=True, gc=False):
+    name: str
+    group: Count
+    dtype: str
+    before: list[Number]
+    gradient: list[Number]
+    after: list[Number]
+
+    def moved(self) -> events.Moved:
+        return events.Moved(
+            self.name, self.group, self.dtype, _numbers(self.before), _numbers(self.gradient), _numbers(self.after)
+        )
+
+
+class _Update(Shape, kw_only=True, gc=False):
+    optimizer: Whole
+    update: Count
+    fresh: bool
+    settings: list[dict[str, Any]]
+    moved: list[_Moved]
+
+    def event(self, written: JsonObject) -> events.UpdateEvent:
+        moved = [moved.moved() for moved in self.moved]
+        return events.UpdateEvent(*self.common(written), self.optimizer, self.update, self.fresh, self.settings, moved)
+
+
+class _Unheld(Shape, kw_only=True, gc=False):
+    optimizer: Whole
+    network: str
+    names: list[str]
+    count: Count
+    reached: Count
+    held: Count
+    idle: Count
+    outside: Count
+    alike: bool
+
+    def event(self, written: JsonObject) -> events.UnheldEvent:
+        return events.UnheldEvent(
+            *self.common(written),
+            self.optimizer,
+            self.network,
+            self.names,
+            self.count,
+            self.reached,
+            self.held,
+            self.idle,
+            self.outside,
+            self.alike,
+        )
+
+
+class _Frozen(Shape, kw_only=True, gc=False):
+    optimizer: Whole
+    names: list[str]
+    count: Count
+
+    def event(self, written: JsonObject) -> events.FrozenEvent:
+        return events.FrozenEvent(*self.common(written), self.optimizer, self.names, self.count)
+
+
+class _Untied(Shape, kw_only=True, gc=False):
+    names: list[str]
+
+    def event(self, written: JsonObject) -> events.UntiedEvent:
+        return events.UntiedEvent(*self.common(written), self.names)
+
+
+class _Initialised(Shape, kw_only=True, gc=False):
+    optimizer: Whole
+    parameter: str
+    updates: Count
+    held: Count
+    remembers: bool
+
+    def event(self, written: JsonObject) -> events.InitialisedEvent:
+        return events.InitialisedEvent(
+            *self.common(written), self.optimizer, self.parameter, self.updates, self.held, self.remembers
+        )
+
+
 class _Weights(Shape, kw_only=True, gc=False):
     fingerprints: dict[str, str]
     shared: list[list[str]]
@@ -407,10 +491,16 @@ class _Target(msgspec.Struct, kw_only=True, gc=False):
     whole: bool
     zeros: Count | UnsetType = UNSET
     fingerprint: str | UnsetType = UNSET
+    valid: Count | UnsetType = UNSET
 
     def target(self) -> events.Target:
         return events.Target(
-            decode(self.min), decode(self.max), self.whole, _given(self.zeros), _given(self.fingerprint)
+            decode(self.min),
+            decode(self.max),
+            self.whole,
+            _given(self.zeros),
+            _given(self.fingerprint),
+            _given(self.valid),
         )
 
 
@@ -523,6 +613,11 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.OVERFLOW: _Overflow,
     EventName.MODES: _Modes,
     EventName.GRADIENTS: _Gradients,
+    EventName.UPDATE: _Update,
+    EventName.UNHELD: _Unheld,
+    EventName.FROZEN: _Frozen,
+    EventName.UNTIED: _Untied,
+    EventName.INITIALISED: _Initialised,
     EventName.WEIGHTS: _Weights,
     EventName.BUFFERS: _Buffers,
     EventName.CRITERION: _Criterion,

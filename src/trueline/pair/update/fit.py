@@ -78,7 +78,13 @@ class Fit:
 
 
 def fits(
-    trial: Trial, seen: Array, kind: str, settings: Sequence[Mapping[str, Json] | None], more: Sequence[Form] = ()
+    trial: Trial,
+    seen: Array,
+    kind: str,
+    settings: Sequence[Mapping[str, Json] | None],
+    more: Sequence[Form] = (),
+    *,
+    limit: float = LIMIT,
 ) -> list[Fit]:
     """All ways that explain what was seen, the likelier ones first; ``settings`` are each parameter's.
 
@@ -88,35 +94,35 @@ def fits(
     for way in _ways(kind, settings):
         for ignored in _IGNORED:
             forms = _each(
-                trial, seen, [None if setting is None else _form(way, setting, ignored) for setting in settings]
+                trial, seen, [None if setting is None else _form(way, setting, ignored) for setting in settings], limit
             )
             if forms is not None:
                 found.append(Fit(forms))
                 break
     if not found:
         for form in (other for candidate in more for other in _other_ways(candidate)):
-            forms = _each(trial, seen, [None if setting is None else form for setting in settings])
+            forms = _each(trial, seen, [None if setting is None else form for setting in settings], limit)
             if forms is not None:
                 found.append(Fit(forms))
     return found
 
 
-def _each(trial: Trial, seen: Array, forms: Sequence[Form | None]) -> list[Form | None] | None:
+def _each(trial: Trial, seen: Array, forms: Sequence[Form | None], limit: float) -> list[Form | None] | None:
     """The form of each parameter, which may leave out the decay; None where one does not explain it."""
     found: list[Form | None] = []
     for place, form in enumerate(forms):
-        chosen = None if form is None else _explains(trial, seen, place, form)
+        chosen = None if form is None else _explains(trial, seen, place, form, limit)
         if form is not None and chosen is None:
             return None
         found.append(chosen)
     return found
 
 
-def _explains(trial: Trial, seen: Array, place: int, form: Form) -> Form | None:
+def _explains(trial: Trial, seen: Array, place: int, form: Form, limit: float) -> Form | None:
     part = trial.part(place)
     for way in (form, replace(form, weight_decay=0.0)) if form.weight_decay else (form,):
         made = simulate(way, trial.weights[part], trial.gradients[:, part], trial.rates)
-        if trial.gaps(seen[:, part], made, place).max(initial=0.0) <= LIMIT:
+        if trial.gaps(seen[:, part], made, place).max(initial=0.0) <= limit:
             return way
     return None
 

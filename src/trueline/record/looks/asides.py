@@ -11,12 +11,14 @@ from trueline.adapters.protocol import Adapter
 from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
 from trueline.model.run import EventName
-from trueline.record.looks.criteria import Criterion, facts
+from trueline.record.looks.criteria import Criterion, facts, facts_of_target
 from trueline.record.open_step import Lazy
 from trueline.record.recorder import Recorder
 
 _STEPS_WITH_FACTS: Final = 4
 _STEPS_WITH_NORMS: Final = 24
+# Gradients are summed over so many batches, and less.
+_STEPS_WITH_TARGETS: Final = 24
 _MAX_CRITERIA: Final = 64
 _MAX_NAMES: Final = 200
 
@@ -67,6 +69,8 @@ class Asides:
         else:
             told = {"function": criterion.name, "value": self._readable(criterion.value)}
             told["settings"] = {"reduction": criterion.settings.get("reduction", "mean")}
+            if self._boundaries.steps[Phase.TRAIN] < _STEPS_WITH_TARGETS:
+                told |= facts_of_target(criterion, self._values)
         self._kept.event(EventName.CRITERION, **told, line=self._line())
 
     def _pulled(self, gradients: Sequence[Value]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from trueline.record.looks.numpy_losses import LossSettings, class_rows, recompu
 from trueline.record.open_step import Field, Lazy
 
 _MAX_ELEMENTS: Final = 1 << 20
+_FEW_ELEMENTS: Final = 1 << 14
 _CLASSES: Final = ("cross_entropy", "nll_loss")
 
 
@@ -62,7 +64,7 @@ def facts(criterion: Criterion, values: Values, readable: Callable[[Value], Lazy
     wide = prediction.astype(np.float64)
     with np.errstate(all="ignore"):
         told["of_prediction"] = _of_prediction(criterion.name, wide)
-        told["of_target"] = _of_target(target)
+        told["of_target"] = _of_target(criterion, target)
         found = recomputed(criterion.name, wide, target, LossSettings.of({**settings, **weights}))
         told["recomputed"] = None if found is None else float(found)
     return told
@@ -86,11 +88,30 @@ def _of_prediction(name: str, wide: Array) -> dict[str, Json]:
     return found
 
 
-def _of_target(target: Array) -> dict[str, Json]:
+def facts_of_target(criterion: Criterion, values: Values) -> dict[str, Field]:
+    """What an event says of a small target alone: which of its classes count."""
+    shape = values.shape(criterion.target)
+    if criterion.name not in _CLASSES or math.prod(shape) > _FEW_ELEMENTS:
+        return {}
+    try:
+        target = values.to_numpy(criterion.target)
+    except Unreadable:
+        return {}
+    if not target.size or target.dtype.kind not in "iu":
+        return {}
+    shapes = {"prediction": list(values.shape(criterion.prediction)), "target": list(shape)}
+    return {"shapes": shapes, "of_target": _of_target(criterion, target)}
+
+
+def _of_target(criterion: Criterion, target: Array) -> dict[str, Json]:
+    counted: dict[str, Json] = {}
+    if criterion.name in _CLASSES and target.dtype.kind in "iu":
+        counted["valid"] = int(np.count_nonzero(target != criterion.settings.get("ignore_index", -100)))
     return {
         "min": float(target.min()),
         "max": float(target.max()),
         "whole": target.dtype.kind in "iub",
         "zeros": int(target.size - np.count_nonzero(target)),
         "fingerprint": f"{fingerprint(np.ascontiguousarray(target).reshape(-1)):016x}",
+        **counted,
     }

@@ -28,6 +28,8 @@ class _Watched:
     cleared: bool = False
     backwards: int = 0
     norms: dict[int, float] = field(default_factory=dict)
+    # The gradients that the last update used: others in their place were put there, and nothing was added to them.
+    used: list[Reference] = field(default_factory=list)
 
     def alive(self) -> list[Value]:
         return [parameter for known in self.parameters if (parameter := known()) is not None]
@@ -64,7 +66,7 @@ class Leftovers:
         watched = self._watched.pop(optimizer, None)
         told: dict[str, Json] = {}
         if watched is not None and watched.backwards:
-            told["uncleared"] = not watched.cleared
+            told["uncleared"] = not watched.cleared and not self._is_replaced(watched)
             told["backwards"] = watched.backwards
             factor = self._factor(watched)
             if factor is not None:
@@ -74,8 +76,17 @@ class Leftovers:
                 :_FOLLOWED_PARAMETERS
             ]
             if chosen:
-                self._watched[optimizer] = _Watched(chosen)
+                alive = [parameter for known in chosen if (parameter := known()) is not None]
+                used = [reference(self._values.gradient(parameter)) for parameter in alive]
+                self._watched[optimizer] = _Watched(chosen, used=used)
         return told
+
+    def _is_replaced(self, watched: _Watched) -> bool:
+        """Whether the script has put other gradients where those of the last update were."""
+        used = [gradient for known in watched.used if (gradient := known()) is not None]
+        return not any(
+            self._values.gradient(parameter) is gradient for parameter in watched.alive() for gradient in used
+        )
 
     def _factor(self, watched: _Watched) -> float | None:
         """By what gradients were multiplied between backward and update, where it is the same for all."""
