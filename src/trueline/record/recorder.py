@@ -64,6 +64,7 @@ class Recorder:
         self._warn = warn
         self._spare = bytes(_SPARE_BYTES)
         self._installed: list[Installed] = []
+        self._looking: list[Callable[[], None]] = []
         self._subscribers: list[Subscriber] = []
         no_child_has_trained()
 
@@ -78,6 +79,7 @@ class Recorder:
             self.boundaries.attach(adapter)
         observers = Observers(self)
         recorded = Recorded(self, adapter, observers)
+        self._looking.append(recorded.operators.end)
         for companion in self.companions:
             companion.observe(observers, recorded)
         observers.bind()
@@ -184,6 +186,9 @@ class Recorder:
     def _silence(self) -> None:
         """Take all hooks away, and let go of what they have told of the open step."""
         self.boundaries.forget()
+        while self._looking:
+            with contextlib.suppress(Exception):
+                self._looking.pop()()
         while self._installed:
             with contextlib.suppress(Exception):
                 self._installed.pop().remove()

@@ -84,6 +84,33 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
         yield
 
 
+def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
+    """Report every operator call from now on, where the script has no mode of its own that sees operators."""
+    if internals.dispatch_modes():
+        return None
+    on = True
+
+    def receive(call: OpCall) -> None:
+        if on:
+            callback(call)
+
+    looking = watch(receive)
+    before = len(internals.dispatch_modes())
+    looking.__enter__()
+    own = internals.dispatch_modes()[before:]
+
+    def end() -> bool:
+        nonlocal on
+        on = False
+        # A mode leaves from the top: one that the script has entered since goes first.
+        if internals.dispatch_modes()[-1:] != own:
+            return False
+        looking.__exit__(None, None, None)
+        return True
+
+    return end
+
+
 @contextmanager
 def making(callback: Callable[[Value, Location | None], None]) -> Iterator[None]:
     """Report every tensor that is made of data in this block."""
