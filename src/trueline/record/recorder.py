@@ -38,6 +38,20 @@ _MAX_REASON_CHARACTERS: Final = 300
 Subscriber = Callable[[Phase, int, Events], None]
 
 
+class _Listening:
+    """Hooks in place, and what they have begun to look at."""
+
+    def __init__(self, hooks: Installed, end: Callable[[], None]) -> None:
+        self._hooks, self._end = hooks, end
+
+    def remove(self) -> None:
+        """Take both away."""
+        try:
+            self._end()
+        finally:
+            self._hooks.remove()
+
+
 class Recorder:
     """Joins step boundaries, what is kept, and the sink.
 
@@ -64,7 +78,6 @@ class Recorder:
         self._warn = warn
         self._spare = bytes(_SPARE_BYTES)
         self._installed: list[Installed] = []
-        self._looking: list[Callable[[], None]] = []
         self._subscribers: list[Subscriber] = []
         no_child_has_trained()
 
@@ -79,14 +92,13 @@ class Recorder:
             self.boundaries.attach(adapter)
         observers = Observers(self)
         recorded = Recorded(self, adapter, observers)
-        self._looking.append(recorded.operators.end)
         for companion in self.companions:
             companion.observe(observers, recorded)
         observers.bind()
         hooks = partial(adapter.hooks.install, observers)
         for companion in self.companions:
             hooks = partial(companion.install, adapter, hooks)
-        return hooks()
+        return _Listening(hooks(), recorded.operators.end)
 
     def attach(self, adapter: Adapter) -> None:
         """Listen to a framework from now on."""
@@ -186,9 +198,6 @@ class Recorder:
     def _silence(self) -> None:
         """Take all hooks away, and let go of what they have told of the open step."""
         self.boundaries.forget()
-        while self._looking:
-            with contextlib.suppress(Exception):
-                self._looking.pop()()
         while self._installed:
             with contextlib.suppress(Exception):
                 self._installed.pop().remove()

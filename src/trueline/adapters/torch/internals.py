@@ -180,6 +180,10 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[misc]
         return False
 
 
+# Whether torch compiles under a mode that asks for nothing of what is compiled.
+MODES_LET_COMPILE: Final[bool] = hasattr(TorchDispatchMode, "ignore_compile_internals")
+
+
 def dispatch_modes() -> list[Value]:
     """The modes that see the operators of this thread, the innermost last."""
     return list(_get_current_dispatch_mode_stack())
