@@ -83,6 +83,20 @@ def test_a_rate_that_an_evaluation_has_put_out_is_named_at_its_call(tmp_path: Pa
     assert said(tmp_path, "tr.09", text) == [("tr_09.stopped", Conclusion.FOUND, 2, call)]
 
 
+def test_a_layer_whose_rate_is_set_to_0_is_named_where_it_is_called(tmp_path: Path) -> None:
+    text = TORCH.format(forward="return self.head(self.drop(self.body(x)))", epoch="pass")
+    text = text.replace("self.p = nn", "self.drop = nn").replace(", 0.3\n", ", nn.Dropout(0.3)\n")
+    text = text.replace("    net.eval()\n", "    net.eval()\n    net.drop.p = 0.0\n")
+    found = said(tmp_path, "tr.09", text)
+    assert found == [("tr_09.stopped", Conclusion.FOUND, 2, "return self.head(self.drop(self.body(x)))")]
+
+
+def test_a_layer_that_is_put_to_rest_is_left_alone(tmp_path: Path) -> None:
+    text = TORCH.format(forward="return self.head(self.drop(self.body(x)))", epoch="net.drop.train(epoch == 0)")
+    text = text.replace("self.p = nn", "self.drop = nn").replace(", 0.3\n", ", nn.Dropout(0.3)\n")
+    assert said(tmp_path, "tr.09", text) == []
+
+
 def test_mindspore_names_it_too(tmp_path: Path) -> None:
     call = "hidden = ops.dropout(hidden, p=self.p)"
     found = said(tmp_path, "tr.09", MINDSPORE.format(forward=KEPT_OFF.format(call=call)), "mindspore")

@@ -129,8 +129,8 @@ def report_cell(
 
 def _dropping(session: Session, original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **named: object) -> Value:
-        if session.is_reporting() and not session.graph_mode():
-            session.observer.aside("dropout", rate=p if training else 0.0, by_user=is_called_by_user(PACKAGE))
+        if session.is_reporting() and not session.graph_mode() and (training or is_called_by_user(PACKAGE)):
+            session.observer.aside("dropout", rate=p if training else 0.0)
         return original(input, p, training, *more, **named)
 
     return drop

@@ -105,9 +105,9 @@ def _watch_schedules(observer: Observer, is_reporting: Callable[[], bool], patch
 
 def _dropping(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
-        # A module's own dropout goes by the module's mode, which is reported as such.
-        if not torch.compiler.is_compiling() and is_reporting():
-            observer.aside("dropout", rate=p if training else 0.0, by_user=is_called_by_user(PACKAGE))
+        # A module that rests does so by its mode, which is reported as such.
+        if not torch.compiler.is_compiling() and is_reporting() and (training or is_called_by_user(PACKAGE)):
+            observer.aside("dropout", rate=p if training else 0.0)
         return original(input, p, training, inplace)
 
     return drop
@@ -123,8 +123,8 @@ def _attending(observer: Observer, is_reporting: Callable[[], bool], original: F
         *rest: Value,
         **named: Value,
     ) -> Value:
-        if not torch.compiler.is_compiling() and is_reporting():
-            observer.aside("dropout", rate=dropout_p, by_user=is_called_by_user(PACKAGE))
+        if not torch.compiler.is_compiling() and is_reporting() and (dropout_p or is_called_by_user(PACKAGE)):
+            observer.aside("dropout", rate=dropout_p)
         return original(query, key, value, attn_mask, dropout_p, *rest, **named)
 
     return attend

@@ -39,7 +39,7 @@ class Asides:
         if what == "criterion":
             self._criterion(Criterion(**said))
         elif what == "dropout":
-            self._dropout(stack, float(said["rate"]), by_user=said["by_user"])
+            self._dropout(stack, said["rate"])
         elif what == "uncast":
             self._uncast(said, stack)
         elif what == "loaded":
@@ -86,9 +86,9 @@ class Asides:
     def _readable(self, value: Value) -> Lazy:
         return Lazy(self._values.read, self._values.keep(value))
 
-    def _dropout(self, stack: Sequence[Network], rate: float, *, by_user: bool) -> None:
+    def _dropout(self, stack: Sequence[Network], rate: object) -> None:
         """A function that drops values is called: with which rate, and does it act although its network rests?"""
-        if not stack or not (by_user or rate):
+        if not stack or not isinstance(rate, int | float):
             return
         training = bool(getattr(self._values.unwrap(stack[0]), "training", True))
         line = user_line(self._adapter.build.package())
@@ -97,7 +97,7 @@ class Asides:
         if line not in self._own_lines:
             self._own_lines[line] = self._training.project.line(line)
         own = self._own_lines[line]
-        if own is not None and by_user:
+        if own is not None:
             rates = self._boundaries.open.rates
             rates[own] = max(rates.get(own, (rate, training)), (rate, training))
         at = (line.file, line.line)
