@@ -100,3 +100,21 @@ def test_a_tensor_made_of_data_is_told_with_its_line_inside_the_block_only(subje
     np.testing.assert_array_equal(subject.array(tensor), subject.array(made))
     assert line is not None
     assert line.file == inspect.getfile(type(subject))
+
+
+def test_what_is_begun_tells_forward_ops_until_it_is_ended(subject: Subject) -> None:
+    network = subject.make_network(0)
+    optimizer = subject.make_optimizer(network)
+    (batch,) = make_batches(1)
+    told: list[OpCall] = []
+    end = subject.adapter.ops.begin(told.append)
+    assert end is not None
+    subject.do_ops(ARRAY)
+    count = len(told)
+    assert count and not any(one.backward for one in told)
+    subject.train_step(network, [optimizer], batch)
+    assert len(told) > count
+    assert end()
+    count = len(told)
+    subject.do_ops(ARRAY)
+    assert len(told) == count

@@ -23,6 +23,14 @@ def user_lines(package: str, *, frame: FrameType) -> list[Location]:
     return list(map(_at, user_frames(package, frame=frame)))
 
 
+def is_called_by_user(package: str) -> bool:
+    """Whether a replaced function of a package is called from outside of it."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_filename.startswith(package)
+
+
 def helper_called_at(package: str, methods: Collection[str], *, frame: FrameType) -> Location | None:
     """Where the innermost user's function was called by another, where it is none of a module's own ``methods``."""
     frames = (found for found in user_frames(package, frame=frame) if not found.f_code.co_name.startswith("<"))
@@ -34,10 +42,13 @@ def user_frames(package: str, *, frame: FrameType | None) -> Iterator[FrameType]
     """All such frames, the innermost first."""
     while frame is not None:
         file = frame.f_code.co_filename
-        ours = file.startswith(_OURS) and not file.startswith(_EXAMPLES)
-        if not ours and not file.startswith((package, *_FROZEN)):
+        if not _is_ours(file) and not file.startswith((package, *_FROZEN)):
             yield frame
         frame = frame.f_back
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_OURS) and not file.startswith(_EXAMPLES)
 
 
 def _at(frame: FrameType) -> Location:

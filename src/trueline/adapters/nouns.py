@@ -61,6 +61,21 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Normalised:
+    """A weight that a module divides by its largest singular value: the matrix, and the vectors that stand for it.
+
+    ``adapts``: whether the vectors are brought nearer with every call.
+    """
+
+    path: str
+    function: str
+    matrix: Value
+    left: Value
+    right: Value
+    adapts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """A parameter group of an optimizer: its plain settings (including lr) and its parameters."""
 

@@ -24,6 +24,7 @@ from trueline.adapters.nouns import (
     Instead,
     Loader,
     Network,
+    Normalised,
     OpCall,
     Optimizer,
     Passed,
@@ -112,6 +113,10 @@ class Values(Protocol):
         """Whether a module has parameters, or weights in a form that is not registered as such."""
         ...
 
+    def normalised(self, root: Network) -> Iterator[Normalised]:
+        """The weights that the framework divides by their largest singular value, as they are used now."""
+        ...
+
     def unwrap(self, module: Network) -> Network:
         """The network inside a wrapper (data parallel, compiled, one-step training cells), else the module itself."""
         ...
@@ -162,6 +167,14 @@ class Ops(Protocol):
 
     def watch(self, callback: Callable[[OpCall], None], alter: Alter | None = None) -> AbstractContextManager[None]:
         """Report every operator in the block, in order, after it ran; ``alter`` may give it other settings before."""
+        ...
+
+    def begin(self, callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
+        """Report every operator of forward passes from now on, until what is returned is called and says True.
+
+        It says False while it cannot end, since the script has begun to look at operators itself and is not over with
+        it; nothing is reported then. None where it looks at them already.
+        """
         ...
 
     def making(self, callback: Callable[[Value, Location | None], None]) -> AbstractContextManager[None]:

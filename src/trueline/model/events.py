@@ -45,6 +45,10 @@ class EventName(StrEnum):
     SCHEDULE = "schedule"
     PENALTY = "penalty"
     WORKERS = "workers"
+    RATE = "rate"
+    BROADCAST = "broadcast"
+    UNCAST = "uncast"
+    NORMALISER = "normaliser"
     NOTICE = "notice"
     END = "end"
 
@@ -493,6 +497,52 @@ class WorkersEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RateEvent(Event):
+    """The random rate that the calls of a line have in this step, where it is another than in the phase's step before.
+
+    ``training`` is the mode of the network that is called.
+    """
+
+    rate: float
+    training: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastEvent(Event):
+    """An operator that made a value for each pair of rows of a batch, all of which were then reduced to one number.
+
+    ``explicit``: one of the operands was given its dimension of size 1 in the same step; ``partly``: the pairs were
+    summed over a dimension first.
+    """
+
+    function: str
+    operands: Sequence[Sequence[int]]
+    result: Sequence[int]
+    explicit: bool
+    partly: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UncastEvent(Event):
+    """A layer that computes in its weights' type, in a thread without autocast, while its network is called in it."""
+
+    module: str
+    kind: str | None
+    dtype: str
+    autocast: str
+
+
+@dataclass(frozen=True, slots=True)
+class NormaliserEvent(Event):
+    """A normalised weight as it was first used; ``norm`` is what is promised to be 1, ``adapts`` in training mode."""
+
+    module: str
+    function: str
+    norm: float
+    adapts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeEvent(Event):
     """Something that could not be captured, and how to get it."""
 
@@ -535,6 +585,10 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
     EventName.SCHEDULE: ScheduleEvent,
     EventName.PENALTY: PenaltyEvent,
     EventName.WORKERS: WorkersEvent,
+    EventName.RATE: RateEvent,
+    EventName.BROADCAST: BroadcastEvent,
+    EventName.UNCAST: UncastEvent,
+    EventName.NORMALISER: NormaliserEvent,
     EventName.NOTICE: NoticeEvent,
     EventName.END: EndEvent,
 }
@@ -551,6 +605,7 @@ LOOKS: Final = frozenset(
             EventName.PENALTY,
             EventName.WORKERS,
         ),
+        *(EventName.RATE, EventName.BROADCAST, EventName.UNCAST, EventName.NORMALISER),
     )
 )
 """What only checks read, taken down in the first steps and ever more rarely."""

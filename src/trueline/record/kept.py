@@ -18,6 +18,9 @@ from trueline.model.summary import Summary
 from trueline.record.edges import Edges
 from trueline.record.looks.modes import ModeLook
 from trueline.record.looks.unheld import UnheldLook
+from trueline.record.looks.normalisers import NormaliserLook
+from trueline.record.looks.rates import RateLook
+from trueline.record.looks.row_pairs import RowPairs
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
 from trueline.record.networks import Place, Root
@@ -55,6 +58,7 @@ class Counts:
     children: int = 0
     child_trained: Callable[[], bool] = bool
     dropouts: set[tuple[str, int]] = field(default_factory=set)
+    uncast: set[Place] = field(default_factory=set)
 
 
 class Kept:
@@ -64,6 +68,9 @@ class Kept:
         self.wanted = wanted
         self.counts = Counts()
         self.modes = ModeLook()
+        self.rates = RateLook()
+        self.pairs = RowPairs(training.project)
+        self.normalisers = NormaliserLook()
         self.edges = Edges()
         self.whole = WholeBatches(wanted.batches) if wanted.batches else None
         self.notices: list[Message] = []
@@ -160,6 +167,13 @@ class Kept:
                 step.events += [self.new_event(EventName.FROZEN, **fields) for fields in look.moved()]
                 apart, look.ties.found = look.ties.found, []
                 step.events += [self.new_event(EventName.UNTIED, **fields) for fields in apart]
+        for fields in self.rates.changed(step.rates, phase):
+            step.events.append(self.new_event(EventName.RATE, **fields))
+        for fields in self.pairs.reduced():
+            step.events.append(self.new_event(EventName.BROADCAST, **fields))
+        for root in step.modes:
+            for place, fields in self.normalisers.first_used(root):
+                step.events.append(self.new_event(EventName.NORMALISER, module=place, **fields))
         if phase is Phase.TRAIN and step.stepped and due(number + 1):
             weights = self.new_event(
                 EventName.WEIGHTS,

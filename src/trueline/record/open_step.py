@@ -12,6 +12,7 @@ from trueline.adapters.nouns import Value
 from trueline.kernel.array import Array
 from trueline.model.json_value import Json
 from trueline.model.key import Kind
+from trueline.model.location import Location
 from trueline.model.run import CallInfo, EventName
 from trueline.model.summary import Summary
 from trueline.record.looks.modes import Mode
@@ -98,6 +99,8 @@ class OpenStep:
     losses: int = 0
     modes: dict[Root, Mode | None] = field(default_factory=dict)
     buffers: dict[str, int | bytes] | None = None
+    # The largest random rate of each line's calls, and whether the network was in training mode.
+    rates: dict[Location, tuple[float, bool]] = field(default_factory=dict)
 
     @property
     def active(self) -> bool:

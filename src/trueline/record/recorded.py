@@ -8,6 +8,7 @@ from trueline.model.location import Location
 from trueline.record.call_observer import CallObserver
 from trueline.record.data_observer import DataObserver
 from trueline.record.observers import Observers
+from trueline.record.operator_observer import OperatorObserver
 from trueline.record.recorder import Recorder
 from trueline.record.update_observer import UpdateObserver
 
@@ -23,7 +24,8 @@ class Recorded:
         self.data = DataObserver(self)
         self.calls = CallObserver(self)
         self.updates = UpdateObserver(self)
-        for observer in (self.data, self.calls, self.updates):
+        self.operators = OperatorObserver(self)
+        for observer in (self.data, self.calls, self.updates, self.operators):
             observers.put_last(observer)
 
     def line(self) -> Location | None:

@@ -38,6 +38,20 @@ _MAX_REASON_CHARACTERS: Final = 300
 Subscriber = Callable[[Phase, int, Events], None]
 
 
+class _Listening:
+    """Hooks in place, and what they have begun to look at."""
+
+    def __init__(self, hooks: Installed, end: Callable[[], None]) -> None:
+        self._hooks, self._end = hooks, end
+
+    def remove(self) -> None:
+        """Take both away."""
+        try:
+            self._end()
+        finally:
+            self._hooks.remove()
+
+
 class Recorder:
     """Joins step boundaries, what is kept, and the sink.
 
@@ -84,7 +98,7 @@ class Recorder:
         hooks = partial(adapter.hooks.install, observers)
         for companion in self.companions:
             hooks = partial(companion.install, adapter, hooks)
-        return hooks()
+        return _Listening(hooks(), recorded.operators.end)
 
     def attach(self, adapter: Adapter) -> None:
         """Listen to a framework from now on."""

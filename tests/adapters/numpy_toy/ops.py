@@ -15,6 +15,18 @@ from trueline.adapters.patching import Patches
 from trueline.model.location import Location
 
 
+def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
+    """Tell every op of forward passes from now on."""
+    looking = watch(lambda call: None if call.backward else callback(call))
+    looking.__enter__()
+
+    def end() -> bool:
+        looking.__exit__(None, None, None)
+        return True
+
+    return end
+
+
 @contextmanager
 def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Iterator[None]:
     """Tell every op inside the block, in order, after it ran."""

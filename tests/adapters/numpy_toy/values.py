@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from adapters.numpy_toy import framework
 
-from trueline.adapters.nouns import Group, Tensor
+from trueline.adapters.nouns import Group, Normalised, Tensor
 from trueline.kernel.array import Array
 
 
@@ -116,6 +116,11 @@ def modules(root: Any) -> Iterator[tuple[str, Any]]:
 def has_weights(module: Any) -> bool:
     """Whether there are parameters in a module."""
     return any(not one.buffer for one in tensors(module))
+
+
+def normalised(root: Any) -> Iterator[Normalised]:
+    """The toy normalises no weights."""
+    yield from ()
 
 
 def unwrap(module: Any) -> Any:

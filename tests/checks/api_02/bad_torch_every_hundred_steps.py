@@ -21,7 +21,7 @@ class Trainer:
         self.steps = 0
 
     def validate(self):
-        self.net.eval()
+        self.net.eval()  # expect: api.02
         with torch.no_grad():
             losses = [self.loss_fn(self.net(inputs), labels).item() for inputs, labels in self.test_data]
         return sum(losses) / len(losses)
@@ -29,7 +29,7 @@ class Trainer:
     def fit(self, epochs):
         self.net.train()
         for _ in range(epochs):
-            for inputs, labels in self.train_data:  # expect: api.02
+            for inputs, labels in self.train_data:
                 self.optimizer.zero_grad()
                 self.loss_fn(self.net(inputs), labels).backward()
                 self.optimizer.step()

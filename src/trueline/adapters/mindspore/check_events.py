@@ -11,7 +11,9 @@ import numpy as np
 from mindspore import Parameter, nn, ops
 from mindspore.experimental.optim import lr_scheduler
 
+from trueline.adapters.lines import is_called_by_user
 from trueline.adapters.mindspore import values
+from trueline.adapters.mindspore.build import PACKAGE
 from trueline.adapters.mindspore.internals import grad_node_or_none, serialization
 from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Foreign, Function, Network, Value
@@ -140,8 +142,8 @@ def report_cell(
 
 def _dropping(session: Session, original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, *more: object, **named: object) -> Value:
-        if training and p and session.is_reporting() and not session.graph_mode():
-            session.observer.aside("dropout")
+        if session.is_reporting() and not session.graph_mode() and (training or is_called_by_user(PACKAGE)):
+            session.observer.aside("dropout", rate=p if training else 0.0)
         return original(input, p, training, *more, **named)
 
     return drop

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import mindspore as ms
 from mindspore import nn
@@ -30,8 +30,8 @@ _OPERATORS = (
 class _Watching:
     """Reports the outermost of nested entry points, so that each operator is reported once."""
 
-    def __init__(self, callback: Callable[[OpCall], None], alter: Alter | None) -> None:
-        self.callback, self.alter = callback, alter
+    def __init__(self, callback: Callable[[OpCall], None], alter: Alter | None, *, backward: bool = True) -> None:
+        self.callback, self.alter, self.backward = callback, alter, backward
         self.inside = False
         self.on = True
         self.reported = 0
@@ -76,7 +76,7 @@ class _Watching:
         inputs = [tensor for _, tensor in leaves(given, values.is_tensor)]
         self.reported += 1
         self.callback(OpCall(name, inputs, outputs, line, settings=settings, node=self.reported))
-        node = grad_node(outputs[0])
+        node = grad_node(outputs[0]) if self.backward else None
         if node is not None:
             node.register_hook(self._backward(name, line, self.reported))
 
@@ -180,10 +180,25 @@ def _leave_compiling_alone(entries: _Entries, patches: Patches) -> None:
     patches.wrap(nn.Cell, "compile", make)
 
 
-@contextmanager
-def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Iterator[None]:
+def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> AbstractContextManager[None]:
     """Report every operator call in this block, and its backward when gradients arrive."""
-    watching = _Watching(callback, alter)
+    return _watched(_Watching(callback, alter))
+
+
+def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
+    """Report every operator call of forward passes from now on."""
+    looking = _watched(_Watching(callback, None, backward=False))
+    looking.__enter__()
+
+    def end() -> bool:
+        looking.__exit__(None, None, None)
+        return True
+
+    return end
+
+
+@contextmanager
+def _watched(watching: _Watching) -> Iterator[None]:
     patches = Patches()
     entries = _Entries()
     _add_functions(watching, entries)

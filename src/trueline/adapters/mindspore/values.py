@@ -17,7 +17,7 @@ from trueline.adapters.mindspore import internals
 from trueline.adapters.mindspore.internals import grad_node, node_number, pynative
 from trueline.adapters.mindspore.optimizers import groups, is_fresh
 from trueline.adapters.mindspore.wrappers import unwrap
-from trueline.adapters.nouns import Foreign, Network, Tensor, Value, check_expanded
+from trueline.adapters.nouns import Foreign, Network, Normalised, Tensor, Value, check_expanded
 from trueline.adapters.plain import is_plain
 from trueline.kernel.array import Array
 from trueline.model.describing import described
@@ -40,6 +40,7 @@ __all__ = [
     "node",
     "nodes_before",
     "norm",
+    "normalised",
     "read",
     "shape",
     "tensors",
@@ -53,6 +54,11 @@ __all__ = [
 # Never too large to be read, whatever the type.
 _ALWAYS_READ_ELEMENTS = 1 << 20
 _STATISTICS = frozenset(("moving_mean", "moving_variance", "running_mean", "running_var", "num_batches_tracked"))
+
+
+def normalised(root: Network) -> Iterator[Normalised]:  # noqa: ARG001
+    """None: MindSpore has no normaliser of weights."""
+    yield from ()
 
 
 def is_tensor(value: object) -> bool:

@@ -19,6 +19,9 @@ from trueline.model.recursion import ROOM
 
 # What stands between a module's call and its forward.
 _FRAMES = 1
+# What autocast computes in its own type.
+_CAST = (nn.Linear, nn.Bilinear, internals.Convolution)
+_MAX_UNCAST = 64
 _FUSED_IN_EVALUATION = (nn.TransformerEncoderLayer,)
 
 
@@ -35,6 +38,9 @@ class _Calls:
         self._depth = 0
         self._count = 0
         self._fusing: list[tuple[nn.Module, int]] = []
+        # The type that autocast has where the outermost module is called.
+        self._autocast: torch.dtype | None = None
+        self._told_uncast = 0
 
     def end(self) -> None:
         """The hooks are removed."""
@@ -58,13 +64,24 @@ class _Calls:
             if not self._training.is_recorded():
                 return False
             self._thread = get_ident()
+            self._autocast = internals.autocast_type()
         elif self._thread != get_ident():
+            if self._autocast is not None and self._told_uncast < _MAX_UNCAST:
+                self._look_beside(module, self._autocast)
             return False
         self._depth += 1
         self._count += 1
         if isinstance(module, _FUSED_IN_EVALUATION):
             self._fusing.append((module, self._count))
         return self._depth == 1 or self.observer.wants_calls
+
+    def _look_beside(self, module: nn.Module, autocast: torch.dtype) -> None:
+        """A module is called in another thread meanwhile, where autocast does not reach."""
+        weight = getattr(module, "weight", None) if isinstance(module, _CAST) else None
+        if weight is not None and weight.dtype not in (autocast, torch.float64) and not internals.autocast_depth():
+            self._told_uncast += 1
+            said = {"dtype": str(weight.dtype).removeprefix("torch."), "autocast": str(autocast).removeprefix("torch.")}
+            self.observer.aside("uncast", module=module, **said)
 
     def ends(self, module: nn.Module, args: Value, kwargs: Value, output: Value) -> None:
         if not self._switch.on or self._depth == 0 or self._thread != get_ident():

@@ -10,10 +10,12 @@ from torch import nn
 from torch.nn import functional
 from torch.optim import lr_scheduler
 
+from trueline.adapters.lines import is_called_by_user
 from trueline.adapters.nouns import Foreign, Function, Network, Unreadable, Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Patches, outermost
 from trueline.adapters.torch import values
+from trueline.adapters.torch.build import PACKAGE
 from trueline.kernel import UnsupportedDtype, fingerprint
 
 _DROPOUTS: Final = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -26,6 +28,9 @@ def watch(observer: Observer, is_reporting: Callable[[], bool], patches: Patches
     _watch_initialisers(observer, is_reporting, patches)
     for name in _DROPOUTS:
         patches.wrap(functional, name, lambda original: _dropping(observer, is_reporting, original))
+    patches.wrap(
+        functional, "scaled_dot_product_attention", lambda original: _attending(observer, is_reporting, original)
+    )
 
 
 def _loading(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
@@ -111,9 +116,26 @@ def _watch_initialisers(observer: Observer, is_reporting: Callable[[], bool], pa
 
 def _dropping(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
     def drop(input: Value, p: float = 0.5, training: bool = True, inplace: bool = False) -> Value:
-        # A module's own dropout goes by the module's mode, which is reported as such.
-        if training and p and not torch.compiler.is_compiling() and is_reporting():
-            observer.aside("dropout")
+        # A module that rests does so by its mode, which is reported as such.
+        if not torch.compiler.is_compiling() and is_reporting() and (training or is_called_by_user(PACKAGE)):
+            observer.aside("dropout", rate=p if training else 0.0)
         return original(input, p, training, inplace)
 
     return drop
+
+
+def _attending(observer: Observer, is_reporting: Callable[[], bool], original: Function) -> Function:
+    def attend(
+        query: Value,
+        key: Value,
+        value: Value,
+        attn_mask: Value = None,
+        dropout_p: float = 0.0,
+        *rest: Value,
+        **named: Value,
+    ) -> Value:
+        if not torch.compiler.is_compiling() and is_reporting() and (dropout_p or is_called_by_user(PACKAGE)):
+            observer.aside("dropout", rate=dropout_p)
+        return original(query, key, value, attn_mask, dropout_p, *rest, **named)
+
+    return attend

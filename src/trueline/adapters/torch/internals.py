@@ -20,10 +20,12 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd.function import BackwardCFunction
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.jit import _builtins
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.nn.utils import parametrizations
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 from torch.utils.data import _utils, dataloader
 
-from trueline.adapters.nouns import Function, Network, Value
+from trueline.adapters.nouns import Foreign, Function, Network, Value
 
 # An attribute to be replaced: whose it is, and its name.
 Attribute = tuple[object, str]
@@ -126,6 +128,43 @@ def function_class(node: Value) -> type | None:
     return function
 
 
+# Spectral norm as a parametrization and as a hook, and the matrix that the former makes of a weight.
+SPECTRAL_PARAMETRIZATION: Final[type[nn.Module]] = parametrizations._SpectralNorm
+SPECTRAL_HOOK: Final[Value] = SpectralNorm
+spectral_matrix: Final[Callable[[Value, Value], Value]] = parametrizations._SpectralNorm._reshape_weight_to_matrix
+
+
+def spectral_vectors(found: Value) -> tuple[Value, Value] | None:
+    """What stands for the largest singular value of a weight; a weight of one dimension needs nothing."""
+    return (found._u, found._v) if hasattr(found, "_u") else None
+
+
+def forward_pre_hooks(module: Network) -> list[Foreign]:
+    """What is called before a module's forward."""
+    return list(getattr(module, "_forward_pre_hooks", {}).values())
+
+
+# The base of all convolutions.
+Convolution: Final[type[nn.Module]] = nn.modules.conv._ConvNd
+
+# ---- autocast
+
+
+def autocast_type() -> torch.dtype | None:
+    """The type that autocast computes in, in this thread and now; None outside of it."""
+    for device in ("cpu", "cuda"):
+        if torch.is_autocast_enabled(device):
+            return torch.get_autocast_dtype(device)
+    return None
+
+
+def autocast_depth() -> int:
+    """How many autocast regions, disabled ones too, this thread is in."""
+    depth = torch.autocast_increment_nesting() - 1
+    torch.autocast_decrement_nesting()
+    return int(depth)
+
+
 # ---- operators
 
 
@@ -139,6 +178,15 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[misc]
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False
+
+
+# Whether torch compiles under a mode that asks for nothing of what is compiled.
+MODES_LET_COMPILE: Final[bool] = hasattr(TorchDispatchMode, "ignore_compile_internals")
+
+
+def dispatch_modes() -> list[Value]:
+    """The modes that see the operators of this thread, the innermost last."""
+    return list(_get_current_dispatch_mode_stack())
 
 
 class BesideCompiler:

@@ -63,6 +63,22 @@ class _BesideCompiled(internals.BesideCompiler, _Watching):
         return super().__torch_dispatch__(func, types, args, kwargs)
 
 
+class _Looking(_Watching):
+    """The same, but for what is compiled."""
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        return True
+
+
+class _LookingBesideCompiled(_BesideCompiled):
+    """The same where torch's compiler is loaded."""
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        return True
+
+
 def _settings(func: Foreign, args: Value, kwargs: Value) -> dict[str, Json]:
     parameters = operator_parameters(func)
     given = {name: value for (name, _), value in zip(parameters, args, strict=False)}
@@ -82,6 +98,34 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
     kind = _BesideCompiled if internals.is_compiler_loaded() else _Watching
     with kind(callback, alter):
         yield
+
+
+def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
+    """Report every operator call from now on but those of compiled code, which stays compiled.
+
+    Not where the script has a mode of its own that sees operators.
+    """
+    if internals.dispatch_modes() or (internals.is_compiler_loaded() and not internals.MODES_LET_COMPILE):
+        return None
+    on = True
+
+    def receive(call: OpCall) -> None:
+        if on:
+            callback(call)
+
+    looking = (_LookingBesideCompiled if internals.is_compiler_loaded() else _Looking)(receive)
+    looking.__enter__()
+
+    def end() -> bool:
+        nonlocal on
+        on = False
+        # A mode leaves from the top: one that the script has entered since goes first.
+        if internals.dispatch_modes()[-1:] != [looking]:
+            return False
+        looking.__exit__(None, None, None)
+        return True
+
+    return end
 
 
 @contextmanager

@@ -11,7 +11,17 @@ import torch
 from torch import nn
 
 from trueline.adapters.identity import walk
-from trueline.adapters.nouns import Foreign, Group, Network, Optimizer, Tensor, Unreadable, Value, check_expanded
+from trueline.adapters.nouns import (
+    Foreign,
+    Group,
+    Network,
+    Normalised,
+    Optimizer,
+    Tensor,
+    Unreadable,
+    Value,
+    check_expanded,
+)
 from trueline.adapters.plain import held, is_plain
 from trueline.adapters.torch import internals
 from trueline.adapters.torch.internals import write_count
@@ -19,6 +29,7 @@ from trueline.kernel.array import Array
 from trueline.model.describing import described
 from trueline.model.json_value import Json
 
+SPECTRAL_NORM = "spectral_norm"
 _WRAPPERS = {
     "DistributedDataParallel": "module",
     "DataParallel": "module",
@@ -212,6 +223,24 @@ def _is_quantized(module: Network) -> bool:
 
 def _held(module: Network, name: str, default: object = None) -> Foreign:
     return held(module, name, default, registries=internals.REGISTRIES)
+
+
+def normalised(root: Network) -> Iterator[Normalised]:
+    """The weights under spectral norm, each with its matrix and the vectors as the last call has left them."""
+    for path, module in modules(root):
+        lists = internals.submodules(module).get("parametrizations")
+        for held_list in lists.values() if isinstance(lists, nn.ModuleDict) else ():
+            for found in held_list:
+                if isinstance(found, internals.SPECTRAL_PARAMETRIZATION):
+                    vectors = internals.spectral_vectors(found)
+                    if vectors is not None:
+                        matrix = internals.spectral_matrix(found, held_list.original.detach())
+                        yield Normalised(path, SPECTRAL_NORM, matrix, *vectors, found.training)
+        for hook in internals.forward_pre_hooks(module):
+            if isinstance(hook, internals.SPECTRAL_HOOK):
+                weight, left, right = (getattr(module, f"{hook.name}_{part}") for part in ("orig", "u", "v"))
+                matrix = hook.reshape_weight_to_matrix(weight.detach())
+                yield Normalised(path, SPECTRAL_NORM, matrix, left, right, module.training)
 
 
 def unwrap(module: Network) -> Network:

@@ -89,10 +89,15 @@ def _of_training(
     if setting.parts is not None and not all(id(value) in setting.parts for value in trained):
         # A part of the network that is kept in evaluation mode on purpose.
         return None
-    line = setting.event.place.line
+    place = setting.event.place
+    if place.file == where.file and not setting.event.implied and setting.event.inside(loop.scope):
+        # Set in the middle of an epoch and not set back; after an epoch the next one is to begin with its own mode.
+        if first.certain or _comes_again(setting.event, loop):
+            return found("api_02.script.left_in_evaluation", place, line=where.line)
+        return suspect("api_02.script.may_be_left_in_evaluation", place, line=where.line)
     if first.certain or _comes_again(setting.event, loop):
-        return found("api_02.script.trained_in_evaluation", where, line=line)
-    return suspect("api_02.script.may_be_trained_in_evaluation", where, line=line)
+        return found("api_02.script.trained_in_evaluation", where, line=place.line)
+    return suspect("api_02.script.may_be_trained_in_evaluation", where, line=place.line)
 
 
 def _wrong(layer: Value, event: Event, given: Sequence[Setting], mode: Mode) -> Found | None:

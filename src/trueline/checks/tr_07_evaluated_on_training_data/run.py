@@ -89,7 +89,8 @@ def _samples(rank: RankFolder) -> tuple[dict[int, set[int]], dict[int | None, se
             marks = _marks(event)
             if event.phase == TRAIN:
                 waiting.extend(marks)
-            elif marks:
+            elif marks and trained:
+                # Before training begins a network is calibrated with what it will be trained on.
                 evaluated.setdefault(event.loader, set()).update((era, mark) for mark in marks)
         elif isinstance(event, StepEvent):
             era = max(era, event.optimizer)

@@ -582,6 +582,47 @@ class _Workers(Shape, kw_only=True, gc=False):
         return events.WorkersEvent(*self.common(written), self.round, self.worker, self.streams)
 
 
+class _Rate(Shape, kw_only=True, gc=False):
+    rate: Number
+    training: bool
+
+    def event(self, written: JsonObject) -> events.RateEvent:
+        return events.RateEvent(*self.common(written), decode(self.rate), self.training)
+
+
+class _Broadcast(Shape, kw_only=True, gc=False):
+    function: str
+    operands: list[list[Count]]
+    result: list[Count]
+    explicit: bool
+    partly: bool
+
+    def event(self, written: JsonObject) -> events.BroadcastEvent:
+        return events.BroadcastEvent(
+            *self.common(written), self.function, self.operands, self.result, self.explicit, self.partly
+        )
+
+
+class _Uncast(Shape, kw_only=True, gc=False):
+    module: str
+    kind: str | UnsetType = UNSET
+    dtype: str
+    autocast: str
+
+    def event(self, written: JsonObject) -> events.UncastEvent:
+        return events.UncastEvent(*self.common(written), self.module, _given(self.kind), self.dtype, self.autocast)
+
+
+class _Normaliser(Shape, kw_only=True, gc=False):
+    module: str
+    function: str
+    norm: Number
+    adapts: bool
+
+    def event(self, written: JsonObject) -> events.NormaliserEvent:
+        return events.NormaliserEvent(*self.common(written), self.module, self.function, decode(self.norm), self.adapts)
+
+
 class _Notice(Shape, kw_only=True, gc=False):
     message_id: str
     params: dict[str, Any]
@@ -626,6 +667,10 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.SCHEDULE: _Schedule,
     EventName.PENALTY: _Penalty,
     EventName.WORKERS: _Workers,
+    EventName.RATE: _Rate,
+    EventName.BROADCAST: _Broadcast,
+    EventName.UNCAST: _Uncast,
+    EventName.NORMALISER: _Normaliser,
     EventName.NOTICE: _Notice,
     EventName.END: _End,
 }

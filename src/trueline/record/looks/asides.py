@@ -10,6 +10,7 @@ from trueline.adapters.nouns import Network, Value
 from trueline.adapters.protocol import Adapter
 from trueline.model.json_value import JsonObject
 from trueline.model.key import Phase
+from trueline.model.location import Location
 from trueline.model.run import EventName
 from trueline.record.looks.criteria import Criterion, facts, facts_of_target
 from trueline.record.open_step import Lazy
@@ -21,6 +22,7 @@ _STEPS_WITH_NORMS: Final = 24
 _STEPS_WITH_TARGETS: Final = 24
 _MAX_CRITERIA: Final = 64
 _MAX_NAMES: Final = 200
+_MAX_UNCAST: Final = 16
 
 
 class Asides:
@@ -31,13 +33,17 @@ class Asides:
         self._adapter = adapter
         self._values = adapter.values
         self._counts = recorder.kept.counts
+        # Which of the user's lines are the project's own: asked at every call.
+        self._own_lines: dict[Location, Location | None] = {}
 
     def told(self, what: str, said: Mapping[str, Any], stack: Sequence[Network]) -> None:
         """What an adapter has told."""
         if what == "criterion":
             self._criterion(Criterion(**said))
         elif what == "dropout":
-            self._dropout(stack)
+            self._dropout(stack, said["rate"])
+        elif what == "uncast":
+            self._uncast(said, stack)
         elif what == "loaded":
             names = {name: list(said[name])[:_MAX_NAMES] for name in ("missing", "unexpected")}
             self._kept.event(EventName.LOADED, **{**said, **names}, line=self._line())
@@ -84,12 +90,33 @@ class Asides:
     def _readable(self, value: Value) -> Lazy:
         return Lazy(self._values.read, self._values.keep(value))
 
-    def _dropout(self, stack: Sequence[Network]) -> None:
-        """A function drops although its network is in evaluation mode."""
-        if not stack or bool(getattr(self._values.unwrap(stack[0]), "training", True)):
+    def _dropout(self, stack: Sequence[Network], rate: object) -> None:
+        """A function that drops values is called: with which rate, and does it act although its network rests?"""
+        if not stack or not isinstance(rate, int | float):
             return
+        training = bool(getattr(self._values.unwrap(stack[0]), "training", True))
         line = user_line(self._adapter.build.package())
-        at = (line.file, line.line) if line is not None else ("", 0)
-        if at not in self._counts.dropouts:
+        if line is None:
+            return
+        if line not in self._own_lines:
+            self._own_lines[line] = self._training.project.line(line)
+        own = self._own_lines[line]
+        if own is not None:
+            rates = self._boundaries.open.rates
+            rates[own] = max(rates.get(own, (rate, training)), (rate, training))
+        at = (line.file, line.line)
+        if rate and not training and at not in self._counts.dropouts:
             self._counts.dropouts.add(at)
-            self._kept.event(EventName.DROPOUT, line=self._line())
+            self._kept.event(EventName.DROPOUT, line=None if own is None else own.line_json())
+
+    def _uncast(self, said: Mapping[str, Any], stack: Sequence[Network]) -> None:
+        """A layer is called in another thread: is it one of the network that is called here?"""
+        networks, module = self._training.networks, self._values.unwrap(said["module"])
+        place = networks.place(module) if networks.known(module) else None
+        outer = networks.place(self._values.unwrap(stack[0])) if stack else None
+        if place is None or outer is None or place.root is not outer.root or place in self._counts.uncast:
+            return
+        if len(self._counts.uncast) < _MAX_UNCAST:
+            self._counts.uncast.add(place)
+            types = {name: str(said[name]) for name in ("dtype", "autocast")}
+            self._kept.event(EventName.UNCAST, module=place, kind=type(module).__name__, **types, line=self._line())

@@ -14,7 +14,7 @@ from trueline.script.analysis.networks import DROPOUTS, parts_of
 from trueline.script.factories import acts_by_mode, is_factory, is_pretrained
 from trueline.script.roles import Role, is_network
 from trueline.script.trace import BRANCH, HANDLER, Event, Trace
-from trueline.script.values import Attribute, Const, Instance, Made, Value, constant
+from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, constant
 
 _ATTENDING: Final = classes_of(Trait.DROPS_UNASKED)
 _RECURRENT: Final = classes_of(Trait.RECURRENT)
@@ -26,6 +26,9 @@ class Mode(StrEnum):
     TRAINING = "training"
     EVALUATION = "evaluation"
     UNKNOWN = "unknown"
+
+
+_OF_VALUE: Final = {True: Mode.TRAINING, False: Mode.EVALUATION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,16 @@ def settings(trace: Trace) -> list[Setting]:
     return places
 
 
+def _assigned(event: Event) -> Mode | None:
+    """What is written into a network's own mode; a network that is not known may be any."""
+    if event.method != "__setattr__" or constant(event.arg(0)) != "training":
+        return None
+    if not (is_network(event.receiver) or isinstance(event.receiver, Unknown)):
+        return None
+    value = constant(event.arg(1))
+    return _OF_VALUE[value] if isinstance(value, bool) else Mode.UNKNOWN
+
+
 def _set_by(event: Event) -> Mode | None:
     if event.role is Role.TRAIN_MODE:
         return Mode.TRAINING
@@ -71,7 +84,7 @@ def _set_by(event: Event) -> Mode | None:
     if event.method in ("train", "set_train") and event.receiver is not None and is_network(event.receiver):
         # train(mode) with a mode that is not known.
         return Mode.UNKNOWN
-    return None
+    return _assigned(event)
 
 
 def modes_at(layer: Value, event: Event, settings: Sequence[Setting], start: Mode) -> Iterator[Found]:
