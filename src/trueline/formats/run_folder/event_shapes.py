@@ -492,6 +492,68 @@ class _Workers(Shape, kw_only=True, gc=False):
         return events.WorkersEvent(*self.common(written), self.round, self.worker, self.streams)
 
 
+class _Sent(msgspec.Struct, kw_only=True, gc=False):
+    shape: list[Count]
+    dtype: str
+    fingerprint: Fingerprint | None = None
+    sums: list[Number] | UnsetType = UNSET
+    sizes: list[Number] | UnsetType = UNSET
+    least: Number | None = None
+    most: Number | None = None
+
+    def sent(self) -> events.Sent:
+        return events.Sent(
+            self.shape,
+            self.dtype,
+            self.fingerprint,
+            _numbers(_given(self.sums) or []),
+            _numbers(_given(self.sizes) or []),
+            _number(self.least),
+            _number(self.most),
+        )
+
+
+class _Exchange(Shape, kw_only=True, gc=False):
+    kind: str
+    op: str | None = None
+    group: list[Count]
+    group_name: str | UnsetType = UNSET
+    number: Count
+    peer: Whole | None = None
+    tag: Whole | None = None
+    sent: list[_Sent] | UnsetType = UNSET
+    received: list[_Sent] | UnsetType = UNSET
+    read: bool = False
+    deferred: bool = False
+    pending: bool = False
+    parameter: str | None = None
+
+    def event(self, written: JsonObject) -> events.ExchangeEvent:
+        return events.ExchangeEvent(
+            *self.common(written),
+            self.kind,
+            self.op,
+            self.group,
+            _given(self.group_name) or "",
+            self.number,
+            self.peer,
+            self.tag,
+            [part.sent() for part in _given(self.sent) or ()],
+            [part.sent() for part in _given(self.received) or ()],
+            self.read,
+            self.deferred,
+            self.pending,
+            self.parameter,
+        )
+
+
+class _Replicas(Shape, kw_only=True, gc=False):
+    fingerprints: dict[str, str]
+
+    def event(self, written: JsonObject) -> events.ReplicasEvent:
+        return events.ReplicasEvent(*self.common(written), self.fingerprints)
+
+
 class _Notice(Shape, kw_only=True, gc=False):
     message_id: str
     params: dict[str, Any]
@@ -531,6 +593,8 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.SCHEDULE: _Schedule,
     EventName.PENALTY: _Penalty,
     EventName.WORKERS: _Workers,
+    EventName.EXCHANGE: _Exchange,
+    EventName.REPLICAS: _Replicas,
     EventName.NOTICE: _Notice,
     EventName.END: _End,
 }
