@@ -82,7 +82,8 @@ def _ended(folder: Path, rank: int, process: int) -> None:
 
 def _said(error: BaseException) -> str:
     try:
-        return f"{type(error).__name__}: {error}"
+        first = next(iter(str(error).strip().splitlines()), "")
+        return f"{type(error).__name__}: {first}"
     except Exception:  # noqa: BLE001 - the class of the error is the user's
         return type(error).__name__
 

@@ -21,13 +21,9 @@ _PATHS: Final = sysconfig.get_paths()
 _INSTALLED: Final = tuple(str(Path(_PATHS[name])) for name in ("stdlib", "purelib", "platlib"))
 _LIBRARIES: Final = ("site-packages", "dist-packages")
 _NO_CALL: Final = ("wrapper", "call", "proceed", "__call__", "call_handler")
-# Where a rank waits for others, by the parts of the framework's files.
-_COMMUNICATING: Final = (
-    *("torch/distributed/", "torch/autograd/", "torch/nn/parallel/"),
-    *("mindspore/communication/", "mindspore/ops/operations/comm_ops", "mindspore/mint/distributed/"),
-    *("mindspore/ops/function/comm_func", "mindspore/ops/primitive", "mindspore/common/tensor"),
-    *("mindspore/runtime/", "mindspore/common/api", "mindspore/graph/api"),
-)
+# Where a rank waits for others, by the parts of the framework's files: MindSpore computes later, and waits anywhere.
+_COMMUNICATING: Final = ("torch/distributed/", "torch/autograd/", "torch/nn/parallel/", "/mindspore/")
+_LOADING: Final = "mindspore/dataset/"
 # At a prompt nobody is waiting for other ranks.
 _DEBUGGERS: Final = ("pdb.py", "bdb.py", "code.py")
 
@@ -57,8 +53,9 @@ class Stack:
     @property
     def communicates(self) -> bool:
         """Whether it is in a call that may wait for other ranks."""
-        inner = (frame.at.file for frame in self.frames[: self._depth()])
-        return any(part in file for file in inner for part in _COMMUNICATING)
+        inner = [frame.at.file for frame in self.frames[: self._depth()]]
+        loads = any(_LOADING in file for file in inner)
+        return not loads and any(part in file for file in inner for part in _COMMUNICATING)
 
     @property
     def is_debugged(self) -> bool:

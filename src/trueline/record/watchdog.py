@@ -31,6 +31,8 @@ DEFAULT_SECONDS: Final = 300.0
 _PATIENCE: Final = 3
 # The share of a second of computing from which on a rank is at work.
 _AT_WORK: Final = 0.02
+# Ranks come to life at different times, and wait for the last of them.
+_START_SECONDS: Final = 120.0
 _STACK_SECONDS: Final = 1.0
 _END_SECONDS: Final = 8.0
 _TICKS: Final = float(os.sysconf("SC_CLK_TCK"))
@@ -100,7 +102,8 @@ class Watchdog:
             return False
         alive = [rank for rank in self._ranks.values() if rank.is_alive]
         still = now - max(rank.since for rank in alive)
-        if still < self._hang_after:
+        begun = any(rank.written for rank in alive)
+        if still < (self._hang_after if begun else max(self._hang_after, _START_SECONDS)):
             return False
         stacks = self._stacks(alive)
         waits = [stack.communicates for stack in stacks.values()]
@@ -153,7 +156,7 @@ class Watchdog:
         after = self._stacks(alive)
         for rank in alive:
             stack = after.get(rank.number)
-            if stack is None or not stack.frames or stack != before[rank.number]:
+            if stack is None or stack != before.get(rank.number):
                 return False
             spent = _computed(rank.pid) - computed[rank.number]
             if not stack.communicates and spent > _AT_WORK * min(_STACK_SECONDS * 2, self._hang_after / 4):
@@ -196,13 +199,14 @@ class Watchdog:
 
     def end(self, process: subprocess.Popen[bytes]) -> int:
         """End the launcher, and the ranks that it leaves behind."""
+        below = {pid: birth_of(pid) for pid in _below(process.pid)}
         with contextlib.suppress(OSError):
             process.send_signal(signal.SIGTERM)
         code = _wait(process, _END_SECONDS)
-        for rank in self._ranks.values():
-            if birth_of(rank.pid) == rank.born is not None:
+        for pid, born in below.items():
+            if born is not None and birth_of(pid) == born:
                 with contextlib.suppress(OSError):
-                    os.kill(rank.pid, signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
         if code is None:
             code = _wait(process, _END_SECONDS)
         if code is None:
@@ -290,18 +294,13 @@ def run_watched(
 
 
 def _odd_one(ranks: Sequence[RankEnding]) -> int:
-    """The rank that is elsewhere than the others; of two, the one that a call of the user's own has brought there."""
+    """The rank that is elsewhere than the others, or behind them; else one that is in a call of the user's own."""
     places = Counter((each.call, str(each.where)) for each in ranks)
 
-    def order(each: RankEnding) -> tuple[bool, int, bool, bool, int]:
-        own = each.call is not None and "backward" not in each.call
-        return (
-            each.standing is not Standing.RESTS,
-            places[each.call, str(each.where)],
-            not each.lines,
-            not own,
-            len(each.lines) * -1,
-        )
+    def order(each: RankEnding) -> tuple[bool, int, int, bool, int]:
+        wrapped = each.call is None or "backward" in each.call
+        alike = places[each.call, str(each.where)]
+        return (each.standing is Standing.ENDED, alike, each.step, wrapped, -len(each.lines))
 
     return min(ranks, key=order).rank
 
@@ -316,6 +315,21 @@ def _open(pid: int) -> Any:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+def _below(pid: int) -> list[int]:
+    """The processes that one has started, and those that these have."""
+    parents: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parent = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
+            parents.setdefault(parent, []).append(int(folder.name))
+    found, waiting = [], [pid]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:

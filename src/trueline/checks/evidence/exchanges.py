@@ -51,3 +51,8 @@ def shapes(event: ExchangeEvent) -> Sequence[tuple[Sequence[int], str]]:
 def hands_on_what_passes_through(run: Run) -> bool:
     """Whether ranks hold parts of one model: pipeline stages, experts."""
     return any(event.kind in THROUGH_THE_MODEL for event in run.rank(run.ranks[0]).events(ExchangeEvent))
+
+
+def ends_early(run: Run) -> bool:
+    """Whether ranks may run out of batches at different steps, and the framework answers for those that have."""
+    return any(event.kind == JOIN for event in run.rank(run.ranks[0]).events(ExchangeEvent))

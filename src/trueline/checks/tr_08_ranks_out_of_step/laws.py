@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isclose, isfinite
+from math import isclose, isfinite, prod
 from typing import Final
 
 from trueline.checks.engine.check import check, na, none, undecided
@@ -22,6 +22,7 @@ from trueline.model.run import ParamInfo
 # So many updates on, weights that are equal again were averaged on purpose (local steps).
 _PATIENCE: Final = 256
 _NORM_ROOM: Final = 1e-5
+_MIN_ELEMENTS: Final = 64
 
 
 @dataclass(slots=True)
@@ -60,8 +61,9 @@ class ReplicasStayEqual(RanksLaw):
     def __init__(self, run: Run, lines: Mapping[int, Lines]) -> None:
         super().__init__(run, lines)
         self._params = {rank: {param.name: param for param in run.rank(rank).params} for rank in run.ranks}
-        self._trained = sorted(name for name in _common(self._params) if _is_trained(self._params, name))
-        self._equal_at_start = {name for name in self._trained if _equal_at_start(self._params, name)}
+        # What is frozen now may be trained later.
+        weights = {name for name in _common(self._params) if not self._params[run.ranks[0]][name].buffer}
+        self._equal_at_start = {name for name in weights if _equal_at_start(self._params, name)}
         self._steps: dict[int, _Step] = {}
         self._last: dict[str, str] = {}
         self._common: set[str] = set()
@@ -105,7 +107,7 @@ class ReplicasStayEqual(RanksLaw):
             if any(marks[name] != mark for marks in others):
                 apart.append(own)
                 continue
-            if self._last.get(name, self._first(name)) not in (mark, None):
+            if self._last.get(name, self._first(name)) not in (mark, None) and self._is_no_chance(own):
                 moved = True
                 self._common.add(own)
             self._last[name] = mark
@@ -116,6 +118,10 @@ class ReplicasStayEqual(RanksLaw):
             )
         elif apart:
             self._found = self._judged(number, step, apart, moved)
+
+    def _is_no_chance(self, name: str) -> bool:
+        """A few numbers may be moved alike by unlike gradients: the first step of Adam knows only their signs."""
+        return prod(self._params[self.run.ranks[0]][name].shape) >= _MIN_ELEMENTS
 
     def _first(self, name: str) -> str | None:
         param = self._params[self.run.ranks[0]].get(name)

@@ -124,12 +124,15 @@ class ResultsAreWaitedFor(RanksLaw):
         super().__init__(run, lines)
         self._pending: dict[int, list[tuple[int, ExchangeEvent]]] = {}
         self._norms: dict[int, dict[int, list[float | None]]] = {}
+        self._joined = False
 
     def hear(self, rank: int, event: Event, /) -> Iterator[Breach]:
         if isinstance(event, StepEvent):
             self._norms.setdefault(event.step, {}).setdefault(rank, []).append(event.grad_norm)
             self._norms.pop(event.step - 64, None)
-        elif isinstance(event, ExchangeEvent) and event.deferred:
+        elif isinstance(event, ExchangeEvent) and event.kind == JOIN:
+            self._joined = True
+        elif isinstance(event, ExchangeEvent) and event.deferred and not self._joined:
             self.looked += 1
             if event.pending and len(self._pending) < 4:
                 self._pending.setdefault(event.step, []).append((rank, event))
