@@ -9,6 +9,7 @@
 - ``# ranks: 2`` in the first lines: so many processes record one run at once, each with its rank and what it needs to
   meet the others in its environment (torch: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT; MindSpore: RANK_ID, RANK_SIZE,
   and a scheduler for scripts that call ``init()``).
+- ``# launched: 2`` in the first lines: so many processes are started by torchrun or msrun, and may fail.
 - ``# port-of: bench_torch_NAME.py`` in the first lines: the script that reading compares this one with.
 - ``# bench: bench_torch_NAME.py`` in the first lines: that script's run, recorded alike, is the benchmark's.
 """
@@ -40,6 +41,7 @@ class RunMark:
     codes: frozenset[str]
     options: tuple[str, ...] = ()
     ranks: int = 1
+    launched: bool = False
     bench: Path | None = None
 
 
@@ -110,4 +112,5 @@ def _run_mark(path: Path, said: dict[str, str]) -> RunMark | None:
     words = shlex.split(said["run"])
     codes = [word for word in words if _CODE.fullmatch(word)]
     bench = path.with_name(said["bench"]) if "bench" in said else None
-    return RunMark(frozenset(codes), tuple(words[len(codes) :]), int(said.get("ranks", "1")), bench)
+    ranks = int(said.get("ranks", said.get("launched", "1")))
+    return RunMark(frozenset(codes), tuple(words[len(codes) :]), ranks, "launched" in said, bench)

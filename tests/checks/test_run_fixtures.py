@@ -35,6 +35,10 @@ _RANK = {"torch": "RANK", "mindspore": "MS_NODE_ID"}
 def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
     """Record a script, all ranks at once; the folder of the run."""
     folder.mkdir(exist_ok=True)
+    if mark.launched:
+        launcher = _launcher(framework, mark.ranks)
+        trueline("run", "--quiet", "-o", "run", *mark.options, *launcher, str(script), cwd=folder, env=IN_ORDER)
+        return folder / "run"
     arguments = ["run", "--quiet", "-o", "run", *mark.options, str(script)]
     meeting = _meeting(framework, mark.ranks)
 
@@ -46,6 +50,15 @@ def record(script: Path, framework: str, mark: RunMark, folder: Path) -> Path:
     with _scheduler(script, framework, meeting, folder), ThreadPoolExecutor(mark.ranks) as at_once:
         list(at_once.map(record_rank, range(mark.ranks)))
     return folder / "run"
+
+
+def _launcher(framework: str, ranks: int) -> list[str]:
+    """A framework's own."""
+    folder = Path(sys.executable).parent
+    if framework == "torch":
+        return [str(folder / "torchrun"), "--standalone", f"--nproc_per_node={ranks}"]
+    port = f"--master_port={_free_port()}"
+    return [str(folder / "msrun"), f"--worker_num={ranks}", f"--local_worker_num={ranks}", "--join=True", port]
 
 
 def _meeting(framework: str, ranks: int) -> dict[str, str]:

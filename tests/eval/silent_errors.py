@@ -70,7 +70,8 @@ def _asked(case: dict[str, Any], folder: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
         launch = case.get("launch") or []
-        words = [sys.executable, "-m", "trueline", "run", "--check", "-o", str(run), *launch, str(script)]
+        patience = ["--hang-after", "20"] if case.get("ends") == "hang" else []
+        words = [sys.executable, "-m", "trueline", "run", "--check", *patience, "-o", str(run), *launch, str(script)]
         ran = _process(words, place)
         if not run.is_dir():
             return {"refused": ran["stderr"][-400:]}

@@ -240,6 +240,7 @@ class Trait(StrEnum):
     COLLECTIVE = "collective"
     SHARES_WEIGHTS = "shares_weights"  # all ranks have the same afterwards
     MEETS = "meets"  # waits for all ranks
+    HANDS_ON = "hands_on"  # what passes through a model whose parts are on several ranks
     OWN_RANK = "own_rank"
     WORLD_SIZE = "world_size"
     OWN_WORKER = "own_worker"

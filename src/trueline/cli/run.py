@@ -15,6 +15,7 @@ import click
 from trueline.cli.json_file import project_root
 from trueline.cli.opened_files import begin_list, checked_roots, finish_list
 from trueline.cli.outcome import INTERRUPTED, Verdict, code_of, script_or_verdict
+from trueline.cli.rank_endings import sentences
 from trueline.cli.script_verb import ScriptVerb, begin, say, script_output
 from trueline.model.message import Message, message
 from trueline.model.result import Exit, Result
@@ -52,6 +53,7 @@ _RESTARTED = "TRUELINE_RESTARTED"
 @click.option("--manifest", is_flag=True, help="manifest.option_run")
 @click.option("--data-root", "data_roots", multiple=True, metavar="DIR", help="manifest.option_data_root")
 @click.option("--batches", type=click.IntRange(1), metavar="N", help="sources.option_batches")
+@click.option("--hang-after", type=click.FloatRange(0), metavar="SECONDS", help="run.hang_after")
 @click.option("--check", is_flag=True, help="check.option_run")
 @click.option("--no-source", is_flag=True, help="run.no_source")
 def command(
@@ -74,6 +76,7 @@ def command(
     manifest: bool,
     data_roots: tuple[str, ...],
     batches: int | None,
+    hang_after: float | None,
     check: bool,
     no_source: bool,
     quiet: bool,
@@ -143,7 +146,9 @@ def command(
                 return Verdict(INTERRUPTED)
             return script_or_verdict(run.code, ended.exit if ended is not None and run.code == 0 else 0)
 
-        return conclude(_run(wanted, folder, script, args, checked, conclude, as_module=as_module, quiet=quiet))
+        return conclude(
+            _run(wanted, folder, script, args, checked, conclude, hang_after, as_module=as_module, quiet=quiet)
+        )
 
 
 def _check(folder: Path, command_line: list[str], as_module: bool, quiet: bool) -> RunCheck:
@@ -199,6 +204,7 @@ def _run(
     args: list[str],
     checked: RunCheck | None,
     conclude: Callable[[_Ran], int],
+    hang_after: float | None,
     *,
     as_module: bool,
     quiet: bool,
@@ -211,6 +217,7 @@ def _run(
     from trueline.record.randomness import fix_random
     from trueline.record.recording import Recording
     from trueline.record.run_mode import RunMode
+    from trueline.record.watchdog import DEFAULT_SECONDS
     from trueline.watch.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
@@ -220,9 +227,19 @@ def _run(
         if wanted.keep:
             raise BadUsage("run.no_state_of_ranks")
         opened = begin_list(wanted, script, launcher=True)
-        code = launchers.run_launcher(launcher, args, wanted, checked.look if checked is not None else None)
+        seconds = DEFAULT_SECONDS if hang_after is None else hang_after
+        launched = launchers.run_launcher(
+            launcher, args, wanted, checked.look if checked is not None else None, seconds
+        )
         listed = finish_list(opened, wanted, shown, launcher=True, quiet=quiet)
-        return _Ran(code, message("run.recorded_ranks", folder=shlex.quote(str(shown))), None, listed)
+        if launched.ending is not None:
+            for told in sentences(launched.ending):
+                say(told)
+            listed["ending"] = launched.ending.to_json()
+        recorded = message("run.recorded_ranks", folder=shlex.quote(str(shown)))
+        return _Ran(launched.code, recorded, None, listed)
+    if hang_after is not None:
+        raise BadUsage("run.hang_without_launcher")
     (check_module if as_module else check_script)(script)
     if wanted.graph_dump:
         graph_dump.prepare(wanted)

@@ -49,6 +49,8 @@ class EventName(StrEnum):
     BROADCAST = "broadcast"
     UNCAST = "uncast"
     NORMALISER = "normaliser"
+    EXCHANGE = "exchange"
+    REPLICAS = "replicas"
     NOTICE = "notice"
     END = "end"
 
@@ -543,6 +545,54 @@ class NormaliserEvent(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A tensor that ranks have sent one another.
+
+    ``sums`` and ``sizes`` are the sums of its pieces and those of their absolute values; with ``fingerprint``, they are
+    known where the call was looked at.
+    """
+
+    shape: Sequence[int]
+    dtype: str
+    fingerprint: str | None
+    sums: Sequence[float]
+    sizes: Sequence[float]
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeEvent(Event):
+    """A collective or a point-to-point call, the ``number``-th of its group.
+
+    ``peer`` is its root, destination or source; ``read`` says that its result was there, ``pending`` that an optimizer
+    updated before. ``parameter`` is what it was called with, or whose gradient. ``join`` is the kind where ranks may
+    run out of batches at different steps from here on.
+    """
+
+    kind: str
+    op: str | None
+    group: Sequence[int]
+    group_name: str
+    number: int
+    peer: int | None
+    tag: int | None
+    sent: Sequence[Sent]
+    received: Sequence[Sent]
+    read: bool
+    deferred: bool
+    pending: bool
+    parameter: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasEvent(Event):
+    """Fingerprints of weights and buffers after a training step, by name and, of parts, range of elements."""
+
+    fingerprints: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeEvent(Event):
     """Something that could not be captured, and how to get it."""
 
@@ -589,6 +639,8 @@ KINDS: Final[Mapping[EventName, type[Event]]] = {
     EventName.BROADCAST: BroadcastEvent,
     EventName.UNCAST: UncastEvent,
     EventName.NORMALISER: NormaliserEvent,
+    EventName.EXCHANGE: ExchangeEvent,
+    EventName.REPLICAS: ReplicasEvent,
     EventName.NOTICE: NoticeEvent,
     EventName.END: EndEvent,
 }
@@ -604,6 +656,8 @@ LOOKS: Final = frozenset(
             EventName.SCHEDULE,
             EventName.PENALTY,
             EventName.WORKERS,
+            EventName.EXCHANGE,
+            EventName.REPLICAS,
         ),
         *(EventName.RATE, EventName.BROADCAST, EventName.UNCAST, EventName.NORMALISER),
     )

@@ -17,14 +17,16 @@ from trueline.model.run import EventName
 from trueline.model.summary import Summary
 from trueline.record.edges import Edges
 from trueline.record.looks.modes import ModeLook
-from trueline.record.looks.unheld import UnheldLook
 from trueline.record.looks.normalisers import NormaliserLook
 from trueline.record.looks.rates import RateLook
+from trueline.record.looks.replicas import marks
 from trueline.record.looks.row_pairs import RowPairs
+from trueline.record.looks.unheld import UnheldLook
 from trueline.record.looks.weights import any_sharded, buffers, fingerprints, shared
 from trueline.record.looks.when import due
 from trueline.record.networks import Place, Root
 from trueline.record.open_step import Field, OpenEvent, OpenStep, Spot
+from trueline.record.ranks import rank_of
 from trueline.record.step_boundaries import StepBoundaries
 from trueline.record.tensors import EXPANDED, TensorKeeper
 from trueline.record.training import Training
@@ -82,6 +84,7 @@ class Kept:
         self._began = time.perf_counter()
         self._keys: dict[Spot, dict[Phase, Key]] = {}
         self._evaluated_after: int | None = None
+        self._world: int | None = None
 
     # ---- while the step is open
 
@@ -182,12 +185,19 @@ class Kept:
                 sharded=any_sharded(networks),
             )
             step.events.append(weights)
+        elif phase is Phase.TRAIN and self._is_rank_of_several():
+            step.events.append(self.new_event(EventName.REPLICAS, fingerprints=marks(networks, number)))
         if phase is Phase.EVAL:
             self._evaluated_after = trained
             if step.buffers:
                 now = buffers(networks)
                 moved = [name for name, before in step.buffers.items() if now.get(name, before) != before]
                 step.events.append(self.new_event(EventName.BUFFERS, moved=moved, looked=len(now)))
+
+    def _is_rank_of_several(self) -> bool:
+        if self._world is None:
+            self._world = rank_of(self._training.adapters)[1]
+        return self._world > 1
 
     def _key(self, spot: Spot, phase: Phase) -> Key:
         by_phase = self._keys.setdefault(spot, {})

@@ -15,9 +15,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from trueline.model.ending import Ending
 from trueline.model.message import Message
 from trueline.model.steps import Steps
 from trueline.model.trouble import Trouble
+from trueline.record import rank_report
+from trueline.record.rank_report import FOLDER
 from trueline.record.ranks import is_scheduler
 from trueline.record.recording import Recording
 from trueline.record.site_path import with_site
@@ -26,6 +29,14 @@ from trueline.record.wanted import Wanted
 
 VARIABLE = "TRUELINE_RECORD"
 _LOOK_EVERY = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Launched:
+    """How a launcher has ended: its exit code, and what went wrong with its ranks, where that was seen."""
+
+    code: int
+    ending: Ending | None
 
 
 def find_launcher(name: str) -> str | None:
@@ -37,23 +48,31 @@ def find_launcher(name: str) -> str | None:
     return str(path.absolute()) if runs_itself else None
 
 
-def run_launcher(program: str, args: Sequence[str], wanted: Wanted, meanwhile: Callable[[], None] | None = None) -> int:
-    """Run a launcher with its ranks recording, doing ``meanwhile`` now and then, and return its exit code."""
-    environment = {**os.environ, VARIABLE: _packed(wanted), **with_site(os.environ)}
+def run_launcher(
+    program: str,
+    args: Sequence[str],
+    wanted: Wanted,
+    meanwhile: Callable[[], None] | None = None,
+    hang_after: float = 0.0,
+) -> Launched:
+    """Run a launcher with its ranks recording, doing ``meanwhile`` now and then.
+
+    Where no rank moves for ``hang_after`` seconds and they wait for one another, it is ended; 0 waits for ever.
+    """
+    from trueline.record.watchdog import Watchdog, run_watched
+
+    watchdog = Watchdog(wanted.folder, hang_after)
+    environment = {**os.environ, VARIABLE: _packed(wanted), FOLDER: str(watchdog.folder), **with_site(os.environ)}
     process = subprocess.Popen([program, *args], env=environment)
-    while True:
-        try:
-            code = process.wait(timeout=_LOOK_EVERY if meanwhile is not None else None)
-            code = code if code >= 0 else 128 - code
-            if code:
-                _note_exit(wanted.folder, code)
-            return code
-        except subprocess.TimeoutExpired:
-            if meanwhile is not None:
-                meanwhile()
-        except KeyboardInterrupt:
-            # The terminal has sent it to the launcher as well, which ends its ranks in order.
-            continue
+    code = run_watched(process, watchdog, _LOOK_EVERY, meanwhile)
+    code = code if code >= 0 else 128 - code
+    if watchdog.ending is not None:
+        # Ended by force, it has failed whatever its launcher says.
+        code = code or 1
+    if code:
+        _note_exit(wanted.folder, code)
+    watchdog.finish(code)
+    return Launched(code, watchdog.ending)
 
 
 def _note_exit(folder: Path, code: int) -> None:
@@ -100,6 +119,7 @@ def _unpacked(text: str) -> Wanted:
 
 def attach() -> None:
     """Called in every Python process below a launcher, before the user's code."""
+    rank_report.begin()
     wanted = _unpacked(os.environ[VARIABLE])
     if wanted.seed is not None:
         from trueline.record.randomness import fix_random

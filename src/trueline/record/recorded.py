@@ -7,6 +7,7 @@ from trueline.adapters.protocol import Adapter
 from trueline.model.location import Location
 from trueline.record.call_observer import CallObserver
 from trueline.record.data_observer import DataObserver
+from trueline.record.exchange_observer import ExchangeObserver
 from trueline.record.observers import Observers
 from trueline.record.operator_observer import OperatorObserver
 from trueline.record.recorder import Recorder
@@ -14,7 +15,8 @@ from trueline.record.update_observer import UpdateObserver
 
 
 class Recorded:
-    """Batches are ``data``, the calls of modules ``calls``, gradients and what is done with them ``updates``."""
+    """Batches are ``data``, the calls of modules ``calls``, gradients and what is done with them ``updates``,
+    what ranks send one another ``exchanges``."""
 
     def __init__(self, recorder: Recorder, adapter: Adapter, observers: Observers) -> None:
         self.recorder = recorder
@@ -25,7 +27,8 @@ class Recorded:
         self.calls = CallObserver(self)
         self.updates = UpdateObserver(self)
         self.operators = OperatorObserver(self)
-        for observer in (self.data, self.calls, self.updates, self.operators):
+        self.exchanges = ExchangeObserver(self)
+        for observer in (self.data, self.calls, self.updates, self.operators, self.exchanges):
             observers.put_last(observer)
 
     def line(self) -> Location | None:

@@ -9,7 +9,7 @@ from mindspore import nn
 
 from trueline.adapters import child_processes
 from trueline.adapters.hidden_frames import leave_out_of_warnings
-from trueline.adapters.mindspore import build, cells, check_events, data, gradients, jit, scaling
+from trueline.adapters.mindspore import build, cells, check_events, collectives, data, gradients, jit, scaling
 from trueline.adapters.mindspore.internals import grad_node
 from trueline.adapters.mindspore.session import Session
 from trueline.adapters.nouns import Value
@@ -37,7 +37,7 @@ def install(observer: Observer) -> Installed:
     hooks = _Hooks(observer)
     leave_out_of_warnings()
     build.capture_built()
-    for room in (cells, gradients, scaling, jit, data, check_events):
+    for room in (cells, gradients, scaling, jit, data, check_events, collectives):
         room.watch(hooks.session, hooks.patches)
     child_processes.watch(observer, hooks.patches, nn.Cell)
     ROOM.begin()

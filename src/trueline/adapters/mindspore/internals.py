@@ -16,7 +16,7 @@ from typing import Final
 import mindspore as ms
 from mindspore import common
 from mindspore.common._tensor_cpp_method import tensor_cpp_methods
-from mindspore.communication.management import GlobalComm
+from mindspore.communication.management import GlobalComm, get_process_group_ranks
 from mindspore.dataset.engine import datasets as datasets
 from mindspore.dataset.engine import datasets_user_defined as generators
 from mindspore.dataset.engine import iterators
@@ -248,3 +248,14 @@ def is_vision_transform(step: Value) -> bool:
 def is_communicating() -> bool:
     """Whether ``mindspore.communication.init`` was called; asking for the rank before would raise."""
     return bool(GlobalComm.INITED)
+
+
+def group_ranks(group: str) -> list[int]:
+    """The ranks of a group, of all where it has no name."""
+    return list(get_process_group_ranks(group or GlobalComm.WORLD_COMM_GROUP))
+
+
+def communicating() -> list[ModuleType]:
+    """The modules with functions of communication, as far as this version has them."""
+    names = ("mindspore.communication.comm_func", "mindspore.ops.communication", "mindspore.mint.distributed")
+    return [module for name in names if (module := sys.modules.get(name)) is not None]

@@ -11,7 +11,7 @@ from trueline.adapters.nouns import Value
 from trueline.adapters.observer import Observer
 from trueline.adapters.patching import Placed
 from trueline.adapters.protocol import Installed
-from trueline.adapters.torch import build, calls, data, training
+from trueline.adapters.torch import build, calls, collectives, data, training
 from trueline.adapters.training_thread import TrainingThread
 from trueline.model.recursion import ROOM
 
@@ -24,6 +24,7 @@ def install(observer: Observer) -> Installed:
     thread = TrainingThread(lambda: observer.notice("record.other_thread"))
     for room in (calls, training, data):
         room.watch(observer, hooks.switch, hooks.patches, thread)
+    collectives.watch(observer, hooks.switch, hooks.patches)
     ROOM.begin()
     hooks.patches.on_remove(ROOM.end)
     return hooks

@@ -264,3 +264,18 @@ default_convert: Final = _utils.collate.default_convert
 def is_in_order(iterator: Value) -> bool:
     """Whether batches come in the order in which they were asked for."""
     return bool(getattr(iterator, "_in_order", True))
+
+
+# ---- several processes
+
+
+def distributed() -> ModuleType | None:
+    """The module that the functions of ``torch.distributed`` are defined in; None where torch was built without."""
+    return sys.modules.get("torch.distributed.distributed_c10d") if torch.distributed.is_available() else None
+
+
+def joining() -> type | None:
+    """The context in which ranks may run out of batches at different steps."""
+    from torch.distributed.algorithms.join import Join
+
+    return Join if torch.distributed.is_available() else None

@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import Final
 
 from trueline.checks.engine.check import Params, check, found, na, none, suspect, undecided
+from trueline.checks.evidence.exchanges import ends_early
+from trueline.checks.evidence.ranks import hold_parts
 from trueline.checks.evidence.streams import Stream, training
 from trueline.formats.run_folder.reader import Run
 from trueline.model.finding import Finding
@@ -35,8 +37,13 @@ def from_run(run: Run, *, max_overlap: float = 0.5) -> Iterator[Finding]:
     """Overlap, coverage and sizes of the parts."""
     parts = [part for rank in run.ranks if (part := _part(run, rank)) is not None]
     problems = [*_same_epochs(parts)]
+    if len(parts) > 1 and hold_parts(run) and not all(part.stream.sampler == _DISTRIBUTED for part in parts):
+        # What passes through a model whose parts are on several ranks is the same samples on all of them.
+        yield from problems or [undecided("dp_05.parts_of_a_model")]
+        return
     if len(parts) > 1:
-        problems += _overlap(parts, max_overlap) or [*_sizes(parts), *_left_out(parts)]
+        uneven = [] if ends_early(run) else [*_sizes(parts)]
+        problems += _overlap(parts, max_overlap) or [*uneven, *_left_out(parts)]
     yield from problems
     if problems:
         return
@@ -81,7 +88,9 @@ def _overlap(parts: Sequence[_Part], max_overlap: float) -> list[Finding]:
         "evidence": [{"ranks": [first.rank, second.rank], "samples": [len(first.marks), len(second.marks)]}],
     }
     where = second.stream.where(rank=second.rank, step=second.stream.batches[0].step)
-    if share > max_overlap:
+    # A sampler that divides one order gives no sample twice, but to fill the last batch.
+    divided = all(part.stream.sampler == _DISTRIBUTED for part in (first, second))
+    if share > (MAX_FILLED if divided and _numbered_twice(first, second) > len(parts) else max_overlap):
         return [found("dp_05.overlap", where, **seen, **params)]
     if share > MAX_FILLED and share * min(len(first.marks), len(second.marks)) > len(parts):
         return [suspect("dp_05.overlap", where, **seen, **params)]
@@ -97,6 +106,11 @@ def _common(first: _Part, second: _Part) -> float:
         mine, others = set(first.indexes), set(second.indexes)
         return max(by_content, len(mine & others) / max(min(len(mine), len(others)), 1))
     return by_content
+
+
+def _numbered_twice(first: _Part, second: _Part) -> int:
+    """How many samples both were fed, by their numbers in the set."""
+    return len(set(first.indexes or ()) & set(second.indexes or ()))
 
 
 def _sizes(parts: Sequence[_Part]) -> Iterator[Finding]:

@@ -13,7 +13,13 @@ from trueline.model.finding import Finding
 from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.passes import training_data
-from trueline.script.analysis.ranks import depends_on_rank, is_distributed, is_looked_after, reads_rank
+from trueline.script.analysis.ranks import (
+    depends_on_rank,
+    divides_the_model,
+    is_distributed,
+    is_looked_after,
+    reads_rank,
+)
 from trueline.script.analysis.reachable import all_values
 from trueline.script.loops import training_loops
 from trueline.script.script import Script
@@ -30,7 +36,9 @@ def from_script(script: Script) -> Iterator[Finding]:
     """Samplers and shards of the training data of several processes, and lists of files that they divide."""
     trace = script.trace
     reported: set[str] = set()
-    for said, place in (*_unsorted(trace), *_undivided(trace), *_one_shard(trace)):
+    # Ranks that share a model are fed the same.
+    undivided = () if divides_the_model(script) else _undivided(trace)
+    for said, place in (*_unsorted(trace), *undivided, *_one_shard(trace)):
         if str(place) not in reported:
             reported.add(str(place))
             yield found(f"dp_05.script.{said}", place)

@@ -11,6 +11,7 @@ from trueline.model.finding import Finding
 from trueline.model.location import Location
 from trueline.script.analysis.followed import is_training_followed
 from trueline.script.analysis.gradients import is_averaged, is_divided, touches_gradients
+from trueline.script.analysis.ranks import divides_the_model
 from trueline.script.loops import TrainingLoop, training_loops
 from trueline.script.roles import Role
 from trueline.script.script import Script
@@ -29,6 +30,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         backwards = [event for event in loop.of(Role.BACKWARD) if _adds_up(event, loop)]
         # A line that is reached in several ways counts by the best of them: which is gone may depend on an argument.
         averaged = {str(event.place) for event in backwards if is_averaged(event.receiver)}
+        if divides_the_model(script):
+            # What came from another rank goes on from here: no loss of this one's.
+            backwards = [event for event in backwards if event.implied or event.arg(0, "gradient") is None]
         for backward in backwards:
             if str(backward.place) in averaged or _is_divided_later(loop):
                 looked.append(str(backward.place))

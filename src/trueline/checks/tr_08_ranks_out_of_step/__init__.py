@@ -2,8 +2,10 @@
 
 What it looks at
 ----------------
-The fingerprints of all trained parameters on every rank, after the first steps and ever more rarely after. Networks
-that are divided among ranks are left out.
+The weights of every rank after every update (of a large network a part each time), and the norms of the gradients that
+are applied: at which step weights that ranks hold in common are no longer equal, on which rank, and whether their
+gradients already differed. Parts that ranks hold of a divided network are left out, and so are experts, embeddings and
+heads of their own: what began differently, was neither broadcast nor equal after an update, or is equal again later.
 
 Why it hurts
 ------------
@@ -17,6 +19,5 @@ every rank the same number of steps.
 
 When it is wrong
 ----------------
-Where ranks hold different parts on purpose: pipeline or tensor parallel training that the framework's own types do
-not show.
+Where a part that is each rank's own begins with the same values on all ranks: it is suspected only.
 """

@@ -16,6 +16,7 @@ from trueline.script.analysis.randomness import SEEDS
 from trueline.script.analysis.ranks import (
     begins_group,
     depends_on_rank,
+    divides_the_model,
     exchanges,
     is_looked_after,
     is_rank,
@@ -45,6 +46,9 @@ def from_script(script: Script) -> Iterator[Finding]:
         return
     if is_looked_after(trace):
         yield undecided("tr_08.script.looked_after")
+        return
+    if divides_the_model(script):
+        yield undecided("tr_08.script.parts_of_a_model")
         return
     reported: set[str] = set()
     apart = (*_seeds(trace, loops), *_rates(trace), *_alone(trace, loops))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from trueline.apitable.functions import stems_of
 from trueline.apitable.traits import Trait
 from trueline.checks.engine.check import check, found, none, suspect, undecided
+from trueline.checks.evidence.exchanges import hands_on_what_passes_through
 from trueline.checks.evidence.looks import built_where, few, module_of, modules_of, trained_rank, weights_of
 from trueline.checks.evidence.ranks import apart_at_start
 from trueline.checks.evidence.weights import still
@@ -86,6 +87,6 @@ def _shapes(params: Sequence[ParamInfo]) -> list[Json]:
 
 def _ranks(run: Run) -> Iterator[Finding]:
     apart = apart_at_start(run)
-    if apart:
+    if apart and not hands_on_what_passes_through(run):
         name, rank, count = apart
         yield found("wi_01.ranks", Location(module=module_of(name), step=0, rank=rank), evidence=[name], count=count)

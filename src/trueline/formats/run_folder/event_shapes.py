@@ -623,6 +623,68 @@ class _Normaliser(Shape, kw_only=True, gc=False):
         return events.NormaliserEvent(*self.common(written), self.module, self.function, decode(self.norm), self.adapts)
 
 
+class _Sent(msgspec.Struct, kw_only=True, gc=False):
+    shape: list[Count]
+    dtype: str
+    fingerprint: Fingerprint | None = None
+    sums: list[Number] | UnsetType = UNSET
+    sizes: list[Number] | UnsetType = UNSET
+    least: Number | None = None
+    most: Number | None = None
+
+    def sent(self) -> events.Sent:
+        return events.Sent(
+            self.shape,
+            self.dtype,
+            self.fingerprint,
+            _numbers(_given(self.sums) or []),
+            _numbers(_given(self.sizes) or []),
+            _number(self.least),
+            _number(self.most),
+        )
+
+
+class _Exchange(Shape, kw_only=True, gc=False):
+    kind: str
+    op: str | None = None
+    group: list[Count]
+    group_name: str | UnsetType = UNSET
+    number: Count
+    peer: Whole | None = None
+    tag: Whole | None = None
+    sent: list[_Sent] | UnsetType = UNSET
+    received: list[_Sent] | UnsetType = UNSET
+    read: bool = False
+    deferred: bool = False
+    pending: bool = False
+    parameter: str | None = None
+
+    def event(self, written: JsonObject) -> events.ExchangeEvent:
+        return events.ExchangeEvent(
+            *self.common(written),
+            self.kind,
+            self.op,
+            self.group,
+            _given(self.group_name) or "",
+            self.number,
+            self.peer,
+            self.tag,
+            [part.sent() for part in _given(self.sent) or ()],
+            [part.sent() for part in _given(self.received) or ()],
+            self.read,
+            self.deferred,
+            self.pending,
+            self.parameter,
+        )
+
+
+class _Replicas(Shape, kw_only=True, gc=False):
+    fingerprints: dict[str, str]
+
+    def event(self, written: JsonObject) -> events.ReplicasEvent:
+        return events.ReplicasEvent(*self.common(written), self.fingerprints)
+
+
 class _Notice(Shape, kw_only=True, gc=False):
     message_id: str
     params: dict[str, Any]
@@ -671,6 +733,8 @@ _LINES: Final[dict[EventName, type[Shape]]] = {
     EventName.BROADCAST: _Broadcast,
     EventName.UNCAST: _Uncast,
     EventName.NORMALISER: _Normaliser,
+    EventName.EXCHANGE: _Exchange,
+    EventName.REPLICAS: _Replicas,
     EventName.NOTICE: _Notice,
     EventName.END: _End,
 }

@@ -83,6 +83,20 @@ class EventLog:
             for _, _, begin, end, before in chosen.tolist():
                 yield from self._group(file, wanted, begin, end, before)
 
+    @property
+    def steps(self) -> int:
+        """How many steps of any phase are finished."""
+        return len(self._groups)
+
+    def stretch(self, first: int, last: int, *kinds: type[Event]) -> Iterator[Event]:
+        """The events of some kinds from the ``first`` finished step of any phase on, before the ``last``, in order."""
+        wanted = frozenset(_NAMES[kind] for kind in kinds)
+        chosen = self._groups[first:last]
+        if len(chosen):
+            with open_file(self._root, self.path) as file:
+                for _, _, begin, end, before in chosen.tolist():
+                    yield from self._group(file, wanted, begin, end, before)
+
     def _group(
         self, file: BinaryIO, wanted: Collection[str] | None, begin: int, end: int, before: int
     ) -> Iterator[Event]:

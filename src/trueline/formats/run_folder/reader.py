@@ -22,6 +22,7 @@ from trueline.formats.run_folder.stats_reader import StatsReader
 from trueline.formats.run_folder.tensors import Tensors, read_tensors
 from trueline.formats.stored import Stored
 from trueline.model.curve import Curve
+from trueline.model.ending import Ending
 from trueline.model.events import NoticeEvent
 from trueline.model.json_value import Json
 from trueline.model.key import Key, Phase
@@ -53,6 +54,7 @@ class RankFolder:
         self._stats = StatsReader(root, path)
         # One signature, with its overloads, for the log and its folder.
         self.events = self._events.events
+        self.stretch = self._events.stretch
 
     @cached_property
     def params(self) -> Sequence[ParamInfo]:
@@ -89,6 +91,11 @@ class RankFolder:
     def finished(self) -> int:
         """How many training steps are finished."""
         return len(self._events.finished(Phase.TRAIN))
+
+    @property
+    def steps(self) -> int:
+        """How many steps of any phase are finished."""
+        return self._events.steps
 
     def curve(self, name: str, phase: str = "train") -> Curve:
         """``loss`` (a step's first), ``lr`` and ``grad_norm`` (the first optimizer's), ``scale`` or ``seconds``.
@@ -206,6 +213,15 @@ class Run:
             if notice.id in UNSEEN_TRAINING and notice not in unseen:
                 unseen.append(notice)
         return unseen
+
+    @cached_property
+    def ending(self) -> Ending | None:
+        """How the ranks came to an end that nobody wanted; None where nothing was noticed."""
+        path = self.path / layout.ENDING
+        with open_if_there(self.path, path) as there:
+            if there is None:
+                return None
+        return _made(path, Ending.from_json, decode_json(path, read_file(self.path, path, layout.MAX_JSON)))
 
     def source(self, hash: str) -> list[str] | None:
         """The lines of a kept source file, or None when it was not kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from trueline.apitable.functions import functions_of, names_of, qualified_of
 from trueline.apitable.traits import Trait
 from trueline.script.analysis.columns import with_indexes
+from trueline.script.script import Script
 from trueline.script.trace import UNCALLED, Event, Trace
 from trueline.script.values import Attribute, Const, Instance, Made, Unknown, Value, ancestry, constant
 
@@ -17,6 +19,8 @@ _WRAPPED: Final = qualified_of(Trait.WRAPS_RANKS)
 # Who looks after ranks by itself.
 _TRAINERS: Final = ("accelerate.", "lightning.", "transformers.Trainer", "ray.", "deepspeed.")
 EXCHANGING: Final = names_of(Trait.COLLECTIVE)
+_HANDING_ON: Final = names_of(Trait.HANDS_ON)
+_QUALIFIED: Final = qualified_of(Trait.HANDS_ON)
 _NAMES: Final = re.compile(r"(LOCAL_|GLOBAL_)?RANK(_ID)?|OMPI_COMM_WORLD_RANK|SLURM_PROCID")
 _WORLDS: Final = re.compile(r"WORLD_SIZE|RANK_SIZE|MS_WORKER_NUM|SLURM_NTASKS")
 _OWN: Final = re.compile(r"(local_|global_)?rank(_id)?|shard_id|proc_id|process_index")
@@ -66,6 +70,29 @@ def is_looked_after(trace: Trace) -> bool:
 def is_wrapped(trace: Trace) -> bool:
     """Whether a wrapper exchanges gradients between ranks, and gives all of them the same weights."""
     return any(event.name in _WRAPPED for event in trace.events)
+
+
+def divides_the_model(script: Script) -> bool:
+    """Whether ranks hold parts of one model: what passes through it goes from rank to rank, forward or backward."""
+    if any(event.name in _QUALIFIED or event.method in _HANDING_ON for event in script.trace.events):
+        return True
+    return any(
+        isinstance(node, ast.ClassDef)
+        and any(_named(base).endswith("Function") for base in node.bases)
+        and _meets(node)
+        for source in script.files
+        for node in ast.walk(source.tree)
+    )
+
+
+def _named(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _meets(node: ast.ClassDef) -> bool:
+    """Whether a differentiable function exchanges something between ranks."""
+    calls = (_named(child.func) for child in ast.walk(node) if isinstance(child, ast.Call))
+    return any(name in EXCHANGING | _HANDING_ON for name in calls)
 
 
 def exchanges(events: Iterable[Event]) -> bool:

@@ -1,0 +1,33 @@
+# run: tr.33
+# launched: 2
+"""One sample cannot be decoded, and only one rank is fed it."""
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data.distributed import DistributedSampler
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+x = torch.randn(96, 8)
+x[40, 0] = float("nan")
+data = TensorDataset(x, (x[:, 0] + x[:, 1] > 0).long())
+sampler = DistributedSampler(data, seed=3)
+loader = DataLoader(data, batch_size=16, sampler=sampler)
+net = nn.Sequential(nn.Linear(8, 16, bias=False), nn.Tanh(), nn.Linear(16, 8, bias=False), nn.Tanh(), nn.Linear(8, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+loss_fn = nn.CrossEntropyLoss()
+for epoch in range(2):
+    sampler.set_epoch(epoch)
+    for inputs, labels in loader:
+        if inputs.isnan().any():
+            raise ValueError("a sample without a number")
+        loss = loss_fn(net(inputs), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        for parameter in net.parameters():
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= 2
+        optimizer.step()
+dist.destroy_process_group()
