@@ -74,33 +74,38 @@ class UnheldLook:
         if gradients is None or self._open:
             return
         own = {id(parameter) for group in groups for parameter in group.parameters}
-        reached = self._reached(step, handed)
-        self._note_frozen(step, optimizer, built, handed, {id(parameter) for parameter, _ in gradients})
-        if all(id(tensor.value) in own for _, tensor in reached):
+        walked = [(inner, list(self._values.tensors(inner))) for inner in self._called(step, handed)]
+        given = {id(parameter) for parameter, _ in gradients}
+        reached = self._reached(walked, handed, given)
+        self._note_frozen(walked, optimizer, built, given)
+        if {id(tensor.value) for _, tensor in reached} <= own:
             self._told.clear()
             return
         held = own | self._held_elsewhere()
         unheld = [(module, tensor) for module, tensor in reached if id(tensor.value) not in held]
         if unheld:
-            given = {id(parameter) for parameter, _ in gradients}
             self._note(step, optimizer, built, groups, handed, given, reached, unheld)
         else:
             self._told.clear()
 
-    def _reached(self, step: OpenStep, handed: dict[int, Value] | None) -> list[tuple[Network, Tensor]]:
+    def _reached(
+        self, walked: Sequence[tuple[Network, list[Tensor]]], handed: dict[int, Value] | None, given: set[int]
+    ) -> list[tuple[Network, Tensor]]:
         """The parameters of the networks that have a gradient, each once."""
         found: dict[int, tuple[Network, Tensor]] = {}
-        for inner in self._called(step, handed):
-            tensors = list(self._values.tensors(inner))
+        for inner, tensors in walked:
             self.ties.look(inner, self._root(inner), tensors)
             for tensor in tensors:
-                there = (
-                    id(tensor.value) in handed
-                    if handed is not None
-                    else self._values.gradient(tensor.value) is not None
-                )
-                if tensor.trainable and there:
-                    found.setdefault(id(tensor.value), (inner, tensor))
+                if not tensor.trainable:
+                    continue
+                place = id(tensor.value)
+                if handed is not None:
+                    there = place in handed
+                else:
+                    # Not asked where it is known: a call for every parameter of every step.
+                    there = place in given or self._values.gradient(tensor.value) is not None
+                if there:
+                    found.setdefault(place, (inner, tensor))
         return list(found.values())
 
     def _called(self, step: OpenStep, handed: dict[int, Value] | None) -> list[Network]:
@@ -110,13 +115,11 @@ class UnheldLook:
         return list({id(module): module for module in modules}.values())
 
     def _note_frozen(
-        self, step: OpenStep, optimizer: int, built: Location | None, handed: dict[int, Value] | None, given: set[int]
+        self, walked: Sequence[tuple[Network, list[Tensor]]], optimizer: int, built: Location | None, given: set[int]
     ) -> None:
-        for inner in self._called(step, handed):
+        for inner, tensors in walked:
             frozen = [
-                tensor
-                for tensor in self._values.tensors(inner)
-                if not tensor.trainable and not tensor.buffer and id(tensor.value) in given
+                tensor for tensor in tensors if not tensor.trainable and not tensor.buffer and id(tensor.value) in given
             ][:_FOLLOWED]
             root = self._root(inner) if frozen else None
             if root is not None:
