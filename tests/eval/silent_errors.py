@@ -84,7 +84,8 @@ def _asked(case: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _process(words: list[str], place: str) -> dict[str, Any]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ONEDNN_MAX_CPU_ISA": "AVX2", "PATH": path}
     try:
         done = subprocess.run(
             words, capture_output=True, text=True, check=False, cwd=place, env=environment, timeout=_SECONDS
