@@ -215,9 +215,9 @@ def _run(
     from trueline.record.launch import check_module, check_script, run_module, run_script
     from trueline.record.process_exit import before_leaving
     from trueline.record.randomness import fix_random
+    from trueline.record.rank_report import HANG_AFTER_SECONDS
     from trueline.record.recording import Recording
     from trueline.record.run_mode import RunMode
-    from trueline.record.watchdog import DEFAULT_SECONDS
     from trueline.watch.coverage import Coverage
 
     launcher = None if as_module else launchers.find_launcher(script)
@@ -227,7 +227,7 @@ def _run(
         if wanted.keep:
             raise BadUsage("run.no_state_of_ranks")
         opened = begin_list(wanted, script, launcher=True)
-        seconds = DEFAULT_SECONDS if hang_after is None else hang_after
+        seconds = HANG_AFTER_SECONDS if hang_after is None else hang_after
         launched = launchers.run_launcher(
             launcher, args, wanted, checked.look if checked is not None else None, seconds
         )

@@ -219,8 +219,8 @@ class StepEvent(Event):
     """An optimizer's step; ``lr`` has an entry for each group, as the optimizer was given it.
 
     ``uncleared``, ``backwards`` and ``factor`` (the gradients against the mean of their backward passes) are known of
-    the first steps only. ``clipped`` is how many of its gradients were clipped since the update before, where that can
-    be seen.
+    the first steps only, and ``mixed``: they contain what another optimizer has updated by. ``clipped`` is how many of
+    its gradients were clipped since the update before, where that can be seen.
     """
 
     optimizer: int
@@ -232,6 +232,7 @@ class StepEvent(Event):
     backwards: int | None
     factor: float | None
     clipped: int | None = None
+    mixed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

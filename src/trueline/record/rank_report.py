@@ -24,6 +24,8 @@ from trueline.record.ranks import is_scheduler, rank_in_environment
 from trueline.record.stacks import stack_of
 
 FOLDER: Final = "TRUELINE_RANKS"
+# After so long ranks that wait for one another are ended, where nothing else is asked for.
+HANG_AFTER_SECONDS: Final = 300.0
 _TAKEN: Final = "TRUELINE_RANK_PROCESS"
 # One that nobody else uses: schedulers and launchers have the named ones.
 SIGNAL: Final = getattr(signal, "SIGRTMAX", 0) - 3

@@ -26,7 +26,6 @@ from trueline.model.process_birth import birth_of
 from trueline.record.rank_report import SIGNAL, end_file, stacks_file
 from trueline.record.stacks import Stack, read_stack
 
-DEFAULT_SECONDS: Final = 300.0
 # A rank that stands still outside of any communication may be reading from a slow disk: it has so many times as long.
 _PATIENCE: Final = 3
 # The share of a second of computing from which on a rank is at work.

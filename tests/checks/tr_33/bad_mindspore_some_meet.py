@@ -1,4 +1,4 @@
-# run: tr.33 --hang-after 5
+# run: tr.32 tr.33 --hang-after 5
 # launched: 2
 """A sum over ranks that only those make whose batch has more of one class."""
 

@@ -15,6 +15,7 @@ from trueline.model.location import Location
 
 # Batches that are left out now and then, as those with a NaN, are left out on purpose.
 _TURNS: Final = 3
+_MIXED_TURNS: Final = 2
 
 
 @law
@@ -57,7 +58,34 @@ class UsesEveryBatch(Law):
             yield Breach("tr_01.lost", place, measured=count, limit=0, params={"lost": count, "count": count + 1})
 
 
+@law
+class UpdatesByItsOwn(Law):
+    """What one optimizer has updated by does not go into another's next update.
+
+    An optimizer may add gradients up over several updates of another on purpose.
+    """
+
+    hears = (StepEvent,)
+
+    def __init__(self, rank: RankFolder, lines: Lines) -> None:
+        super().__init__(rank, lines)
+        self._mixed: dict[int, list[Location]] = {}
+
+    def hear(self, event: Event, /) -> Iterator[Breach]:
+        assert isinstance(event, StepEvent)
+        if event.mixed is None:
+            return
+        self.looked += 1
+        mixed = self._mixed.setdefault(event.optimizer, [])
+        if not event.mixed:
+            mixed.clear()
+            return
+        mixed.append(self.at(event))
+        if len(mixed) == _MIXED_TURNS:
+            yield Breach("tr_01.mixed", mixed[0], sure=False, params={"kind": event.kind})
+
+
 @check("tr.01", decides=False)
 def from_laws(run: Run) -> Iterator[Finding]:
     """Gradients that are cleared before any update has used them."""
-    yield from judged(run, UsesEveryBatch, kept="tr_01.laws_kept", unseen="tr_01.laws_unseen")
+    yield from judged(run, UsesEveryBatch, UpdatesByItsOwn, kept="tr_01.laws_kept", unseen="tr_01.laws_unseen")

@@ -32,8 +32,11 @@ def from_run(run: Run) -> Iterator[Finding]:
 
 
 def _problems(rank: RankFolder) -> Iterator[Finding]:
+    first = min((event.step for event in rank.events(EndEvent, phase=EVAL)), default=0)
     for event in looked(rank, DropoutEvent, EVAL)[:MAX_CALLS_SHOWN]:
-        yield found("tr_09.function", where(event), evidence=[event.to_json()], step=event.step)
+        # What rested in evaluations before is switched on by somebody.
+        say = found if event.step <= first else suspect
+        yield say("tr_09.function", where(event), evidence=[event.to_json()], step=event.step)
     for modes in [modes for modes in evaluation_modes(rank) if not modes.training][:1]:
         place, layers = called_where(rank, modes, EVAL), few(modes.acting)
         if any("BatchNorm" in kind for kind in modes.kinds) and _moved(rank):

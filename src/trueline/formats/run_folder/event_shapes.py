@@ -275,6 +275,7 @@ class _Step(Shape, kw_only=True, gc=False):
     backwards: Count | UnsetType = UNSET
     factor: Number | None = None
     clipped: Count | None = None
+    mixed: bool | UnsetType = UNSET
 
     def event(self, written: JsonObject) -> events.StepEvent:
         return events.StepEvent(
@@ -288,6 +289,7 @@ class _Step(Shape, kw_only=True, gc=False):
             _given(self.backwards),
             _number(self.factor),
             self.clipped,
+            _given(self.mixed),
         )
 
 

@@ -27,6 +27,8 @@ class _Watched:
     parameters: list[Reference]
     cleared: bool = False
     backwards: int = 0
+    waiting: bool = False
+    mixed: bool = False
     norms: dict[int, float] = field(default_factory=dict)
     # The gradients that the last update used: others in their place were put there, and nothing was added to them.
     used: list[Reference] = field(default_factory=list)
@@ -50,6 +52,9 @@ class Leftovers:
     def backward_begins(self) -> None:
         """Look at what is left of the gradients before."""
         for watched in self._watched.values():
+            if watched.waiting:
+                watched.mixed = watched.mixed or any(self._norm(parameter) for parameter in watched.alive())
+                watched.waiting = False
             watched.backwards += 1
             alive = watched.alive()
             watched.cleared = watched.cleared or not alive or not all(self._norm(parameter) for parameter in alive)
@@ -64,10 +69,14 @@ class Leftovers:
         number = self._updates.get(optimizer, 0)
         self._updates[optimizer] = number + 1
         watched = self._watched.pop(optimizer, None)
+        for other in self._watched.values():
+            # What is there now another optimizer has updated by: it is not to go into what this one updates by next.
+            other.waiting = True
         told: dict[str, Json] = {}
         if watched is not None and watched.backwards:
             told["uncleared"] = not watched.cleared and not self._is_replaced(watched)
             told["backwards"] = watched.backwards
+            told["mixed"] = watched.mixed
             factor = self._factor(watched)
             if factor is not None:
                 told["factor"] = factor
