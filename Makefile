@@ -70,6 +70,7 @@ eval: $(STAMP)
 	$(PY) tests/eval/tune.py
 	$(PY) tests/eval/checks.py
 	$(PY) tests/eval/script_pairs.py --write
+	$(PY) tests/eval/silent_errors.py --jobs $(JOBS) --write
 	$(PY) tests/eval/worst_files.py
 
 # The pairs of APIs called in both frameworks: what ``trueline api`` shows, and scan and rewrite go by.

@@ -23,6 +23,11 @@ OTHERS = {
     ("script/diff/network_subjects.py", "p"),
     ("script/analysis/passes.py", "root"),
     ("script/analysis/followed.py", "builtins"),
+    # What a recording calls optimizers, exchanges between ranks and dtypes.
+    ("checks/tr_17_update_not_as_formula/formula.py", "SGD"),
+    ("checks/tr_32_exchange_differs/laws.py", "all_gather"),
+    ("checks/tr_32_exchange_differs/results.py", "float64"),
+    ("checks/tr_32_exchange_differs/results.py", "all_reduce"),
 }
 
 

@@ -1,11 +1,12 @@
 """A set of trainings that break a law or only look like it: what ``trueline run`` and ``trueline check`` say of each.
 
-    python tests/eval/silent_errors.py SET --answers FOLDER [--only ID,…] [--jobs N] [--again] [--told]
+    python tests/eval/silent_errors.py [SET] [--answers FOLDER] [--only ID,…] [--jobs N] [--again] [--told] [--write]
 
-SET holds cases.json and programs/. Each is recorded unchanged (under its launcher, where it has one), then script and
-run are checked together. A law is seen where a problem or a suspicion stands at one of the case's lines; it is named
-where a problem does. A near-miss is silent where no problem is found. Answers are kept in FOLDER and not asked for
-again unless ``--again`` says so. ``--told`` shows every finding: only of a set that may be read.
+SET holds cases.json and programs/; without one the sets beside this file are asked, which were read: a regression
+table. Each is recorded unchanged (under its launcher, where it has one), then script and run are checked together. A
+law is seen where a problem or a suspicion stands at one of the case's lines; it is named where a problem does. A
+near-miss is silent where no problem is found. Answers are kept in FOLDER and not asked for again unless ``--again``
+says so. ``--told`` shows every finding: only of a set that may be read.
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from tables import TABLES, write_table
+
+SETS = [Path(__file__).parent / "silent" / name for name in ("one", "ranks")]
+_HEAD = """# Silent errors
+
+Written by `python tests/eval/silent_errors.py --write`: trainings that break a law of training, and right ones that
+only look like it, recorded and checked unchanged. They were written before the laws; two thirds were read while the
+laws were built, the rest after its [first look](first_look.md): a regression table."""
 _SECONDS = 240.0
 # What a set of made-up data is not about: how much there is of it and how long it is trained.
 _BESIDE = ("hp.", "ds.", "pf.")
@@ -29,23 +40,29 @@ _BESIDE = ("hp.", "ds.", "pf.")
 def main() -> int:
     """Ask where there is no answer yet, then judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", type=Path)
-    parser.add_argument("--answers", type=Path, required=True)
+    parser.add_argument("set", type=Path, nargs="?")
+    parser.add_argument("--answers", type=Path, help="where answers are kept (default: nowhere)")
     parser.add_argument("--only", default="", help="ids or their beginnings, comma-separated")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--told", action="store_true")
+    parser.add_argument("--write", action="store_true", help="docs/tables/silent_errors.json and silent_errors.md")
     asked = parser.parse_args()
-    asked.answers.mkdir(parents=True, exist_ok=True)
     wanted = tuple(asked.only.split(",")) if asked.only else ("",)
+    sets = [asked.set] if asked.set is not None else SETS
     cases = [
-        case for case in json.loads((asked.set / "cases.json").read_text("utf-8")) if case["id"].startswith(wanted)
+        (folder, case)
+        for folder in sets
+        for case in json.loads((folder / "cases.json").read_text("utf-8"))
+        if case["id"].startswith(wanted)
     ]
     with ThreadPoolExecutor(asked.jobs) as pool:
-        answers = list(pool.map(lambda case: answered(case, asked), cases))
+        answers = list(pool.map(lambda each: answered(*each, asked), cases))
     counts: Counter[tuple[str, str]] = Counter()
-    for case, answer in zip(cases, answers, strict=True):
+    rows = []
+    for (_, case), answer in zip(cases, answers, strict=True):
         verdict = judged(case, answer)
+        rows.append({"id": case["id"], "law": case["law"], "kind": case["kind"], "verdict": verdict})
         counts[case["law"], f"{case['kind']} {verdict}"] += 1
         counts["all", f"{case['kind']} {verdict}"] += 1
         if asked.told:
@@ -53,14 +70,36 @@ def main() -> int:
             print("\n".join(f"    {_said(finding)}" for finding in _findings(answer)))
     for (law, verdict), count in sorted(counts.items()):
         print(f"{law}: {verdict}: {count}")
+    if asked.write:
+        print(write_table("silent_errors", ("checks", "record", "adapters"), {"rows": rows}))
+        (TABLES / "silent_errors.md").write_text(_page(counts, rows), "utf-8")
     return 0
 
 
-def answered(case: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
+def _page(counts: Counter[tuple[str, str]], rows: list[dict[str, Any]]) -> str:
+    broken = ("named", "seen", "elsewhere", "missed", "refused")
+    right = ("silent", "accused", "refused")
+    verdicts = [*(f"broken {verdict}" for verdict in broken), *(f"near-miss {verdict}" for verdict in right)]
+    laws = [*sorted({law for law, _ in counts} - {"all"}), "all"]
+    lines = [f"| {law} | {' | '.join(str(counts[law, verdict]) for verdict in verdicts)} |" for law in laws]
+    wrong = [f"| {row['id']} | {row['law']} | {row['kind']} | {row['verdict']} |" for row in rows if _is_wrong(row)]
+    head = [f"| law | {' | '.join(verdicts)} |", f"|---|{'---|' * len(verdicts)}"]
+    rest = ["| program | law | kind | verdict |", "|---|---|---|---|"]
+    return "\n".join([_HEAD, "", *head, *lines, "", *rest, *wrong, ""])
+
+
+def _is_wrong(row: dict[str, Any]) -> bool:
+    return row["verdict"] not in ("named", "silent")
+
+
+def answered(folder: Path, case: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
     """What run and check say of a program."""
+    if asked.answers is None:
+        return _asked(case, folder.resolve())
+    asked.answers.mkdir(parents=True, exist_ok=True)
     kept = asked.answers / f"{case['id']}.json"
     if asked.again or not kept.exists():
-        kept.write_text(json.dumps(_asked(case, asked.set.resolve())), "utf-8")
+        kept.write_text(json.dumps(_asked(case, folder.resolve())), "utf-8")
     found: dict[str, Any] = json.loads(kept.read_text("utf-8"))
     return found
 

@@ -15,12 +15,12 @@ def test_it_is_done_while_the_launcher_runs(tmp_path: Path, monkeypatch: pytest.
     looked: list[bool] = []
     ended = tmp_path / "ended"
     wanted = Wanted(tmp_path / "run")
-    code = launchers.run_launcher(
+    launched = launchers.run_launcher(
         "/bin/sh", ["-c", f"sleep 0.6; touch {ended}; exit 7"], wanted, lambda: looked.append(ended.exists())
     )
-    assert code == 7
+    assert launched.code == 7
     assert len(looked) >= 2 and not looked[0]
 
 
 def test_nothing_is_to_be_done_by_default(tmp_path: Path) -> None:
-    assert launchers.run_launcher("/bin/sh", ["-c", "exit 3"], Wanted(tmp_path / "run")) == 3
+    assert launchers.run_launcher("/bin/sh", ["-c", "exit 3"], Wanted(tmp_path / "run")).code == 3

@@ -103,9 +103,14 @@ def watch(callback: Callable[[OpCall], None], alter: Alter | None = None) -> Ite
 def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
     """Report every operator call from now on but those of compiled code, which stays compiled.
 
-    Not where the script has a mode of its own that sees operators.
+    Not where the script has a mode of its own that sees operators, nor inside a block at whose end the framework puts
+    back how operators are dispatched: what began or ended in it would come back, or be gone.
     """
-    if internals.dispatch_modes() or (internals.is_compiler_loaded() and not internals.MODES_LET_COMPILE):
+    if (
+        _puts_back()
+        or internals.dispatch_modes()
+        or (internals.is_compiler_loaded() and not internals.MODES_LET_COMPILE)
+    ):
         return None
     on = True
 
@@ -120,12 +125,17 @@ def begin(callback: Callable[[OpCall], None]) -> Callable[[], bool] | None:
         nonlocal on
         on = False
         # A mode leaves from the top: one that the script has entered since goes first.
-        if internals.dispatch_modes()[-1:] != [looking]:
+        if _puts_back() or internals.dispatch_modes()[-1:] != [looking]:
             return False
         looking.__exit__(None, None, None)
         return True
 
     return end
+
+
+def _puts_back() -> bool:
+    """Whether inference mode is on, or a function transform at work."""
+    return torch.is_inference_mode_enabled() or internals.innermost_transform() is not None
 
 
 @contextmanager

@@ -19,6 +19,7 @@ _NAMED: Final = frozenset((*("SGD", "Momentum", "Adam", "AdamW", "AdamWeightDeca
 _TOLD_APART: Final = 3
 # Settings that the formulas do not know, where they are on.
 _CLOSE: Final = 1e-2  # of a step's length: what the formulas of one name differ by is more
+_RATES: Final = ("lr", "initial_lr")
 _UNKNOWN: Final = ("lr_decay", "grad_centralization", "fused", "initial_accumulator_value")
 
 
@@ -89,12 +90,19 @@ def followed(updates: Sequence[UpdateEvent]) -> Iterator[Followed]:
                 break
             if rows and [moved.name for moved in own] != [moved.name for moved in rows[0][1]]:
                 break
+            if _besides_rate(update.settings[group]) != _besides_rate(updates[0].settings[group]):
+                # A schedule may change momentum or decay as well.
+                break
             if rows and any(tuple(now.before) != tuple(last.after) for now, last in zip(own, rows[-1][1], strict=True)):
                 break
             rows.append((update, own))
         found = _followed([update.settings[group] for update, _ in rows], [own for _, own in rows])
         if found is not None:
             yield found
+
+
+def _besides_rate(settings: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in settings.items() if name not in _RATES}
 
 
 def _followed(settings: Sequence[Mapping[str, Json]], rows: Sequence[Sequence[Moved]]) -> Followed | None:

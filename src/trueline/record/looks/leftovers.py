@@ -52,9 +52,9 @@ class Leftovers:
     def backward_begins(self) -> None:
         """Look at what is left of the gradients before."""
         for watched in self._watched.values():
-            if watched.waiting:
-                watched.mixed = watched.mixed or any(self._norm(parameter) for parameter in watched.alive())
-                watched.waiting = False
+            left = any(self._norm(parameter) for parameter in watched.alive())
+            watched.mixed = left and (watched.mixed or watched.waiting)
+            watched.waiting = False
             watched.backwards += 1
             alive = watched.alive()
             watched.cleared = watched.cleared or not alive or not all(self._norm(parameter) for parameter in alive)
